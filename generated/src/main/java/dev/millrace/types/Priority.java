@@ -59,7 +59,9 @@ public enum Priority {
 
     private static IllegalArgumentException unknown(String found) {
         return new IllegalArgumentException("No priority is written " + found + "; known are "
-                + Arrays.stream(values()).map(p -> p.literal + " (" + p.code + ")").collect(Collectors.joining(", "))
+                + Arrays.stream(values())
+                        .map(p -> p.literal + " (" + p.code + ")")
+                        .collect(Collectors.joining(", "))
                 + ".");
     }
 }

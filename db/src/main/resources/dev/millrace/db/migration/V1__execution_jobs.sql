@@ -82,13 +82,15 @@ CREATE INDEX idx_execution_jobs_tenant_created
 CREATE INDEX idx_execution_jobs_lookup_keys
   ON ${schema}.execution_jobs USING gin (lookup_keys);
 
--- Claims: the queue in its order, and the same order within one kind for workers that lack the kinds at its head.
+-- Claims: the queue in its order, and the same order within one kind for workers that lack the kinds at its head. No
+-- kind is empty, so the last condition leaves no row out: it keeps the planner from taking the second index, and a sort
+-- of the whole backlog, for the queue in its order. Only the statement that wants this index says it.
 CREATE INDEX idx_execution_jobs_claimable
   ON ${schema}.execution_jobs (runtime_profile, queue, queue_priority, queue_visible_at, operation_id)
   WHERE status = 'Queued' AND queue_priority IS NOT NULL;
 CREATE INDEX idx_execution_jobs_claimable_kind
   ON ${schema}.execution_jobs (runtime_profile, queue, kind, queue_priority, queue_visible_at, operation_id)
-  WHERE status = 'Queued' AND queue_priority IS NOT NULL;
+  WHERE status = 'Queued' AND queue_priority IS NOT NULL AND kind <> '';
 
 -- Recovery: what the sweeps look at. A backlog of jobs that were never claimed is in neither.
 CREATE INDEX idx_execution_jobs_undispatched
@@ -154,7 +156,7 @@ COMMENT ON COLUMN ${schema}.execution_jobs.backend IS
 COMMENT ON COLUMN ${schema}.execution_jobs.priority IS
   'Critical 0, High 1, Normal 2, Low 3. Projection of record.';
 COMMENT ON COLUMN ${schema}.execution_jobs.created_at IS
-  'When the job was created. Projection of record.';
+  'When the job was created: database time, unless its creator gave the time.';
 COMMENT ON COLUMN ${schema}.execution_jobs.tenant_id IS
   'Whose job it is, if tenants are told apart. Projection of record.';
 COMMENT ON COLUMN ${schema}.execution_jobs.cancellation_requested IS

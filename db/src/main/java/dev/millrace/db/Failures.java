@@ -1,0 +1,85 @@
+package dev.millrace.db;
+
+import dev.millrace.db.MigrationException.Reason;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import org.jspecify.annotations.Nullable;
+
+/** Turns a database's error into a {@link MigrationException} that says what to do. */
+final class Failures {
+
+    private Failures() {}
+
+    /** Who was doing what, as far as it had come. */
+    record Situation(
+            Doing doing, @Nullable String role, @Nullable String database) {
+
+        private String quotedRole() {
+            return role == null ? "the role" : "\"" + role + "\"";
+        }
+
+        private String quotedDatabase() {
+            return database == null ? "the database" : "\"" + database + "\"";
+        }
+    }
+
+    static MigrationException translate(SchemaName schema, Situation situation, SQLException failure) {
+        Reason reason = reasonOf(failure, situation.doing());
+        String message = "Could not " + situation.doing().words() + " schema " + schema.quoted() + ": "
+                + withoutFullStop(String.valueOf(failure.getMessage())) + "." + advice(reason, schema, situation);
+        return new MigrationException(reason, schema.value(), message, failure.getSQLState(), failure);
+    }
+
+    private static Reason reasonOf(SQLException failure, Doing doing) {
+        String state = failure.getSQLState() == null ? "" : failure.getSQLState();
+        if (state.startsWith("08")
+                || state.startsWith("57P")
+                || state.equals("53300")
+                || failure instanceof SQLTransientConnectionException) {
+            return Reason.UNREACHABLE;
+        }
+        return switch (state) {
+            case "42501" -> Reason.MISSING_PRIVILEGE;
+            case "55P03", "40P01" -> Reason.LOCK_NOT_OBTAINED;
+            case "25006" -> Reason.READ_ONLY;
+            default -> doing == Doing.CONNECTING ? Reason.UNREACHABLE : Reason.FAILED;
+        };
+    }
+
+    private static String advice(Reason reason, SchemaName schema, Situation situation) {
+        return switch (reason) {
+            case UNREACHABLE ->
+                " Check that the server runs and that the data source's address, user and password are"
+                        + " right, then try again: nothing is left half done.";
+            case MISSING_PRIVILEGE -> privilegeAdvice(schema, situation);
+            case LOCK_NOT_OBTAINED -> " End the sessions that hold the lock, or wait for them, then try again.";
+            case READ_ONLY -> " Connect to the primary, with a role whose sessions may write.";
+            case SCHEMA_NEWER, HISTORY_DIFFERS, FAILED -> "";
+        };
+    }
+
+    private static String privilegeAdvice(SchemaName schema, Situation situation) {
+        String role = situation.quotedRole();
+        String name = schema.quoted();
+        return switch (situation.doing()) {
+            case CONNECTING ->
+                " It takes: GRANT CONNECT ON DATABASE " + situation.quotedDatabase() + " TO " + role + ";";
+            case READING ->
+                " It takes: GRANT USAGE ON SCHEMA " + name + " TO " + role + "; GRANT SELECT ON " + name + "."
+                        + Migrations.HISTORY_TABLE + " TO " + role + ";";
+            case CREATING ->
+                " Have an administrator run, once: CREATE SCHEMA " + name + " AUTHORIZATION " + role
+                        + "; or let the role do it: GRANT CREATE ON DATABASE " + situation.quotedDatabase() + " TO "
+                        + role + ";";
+            case MIGRATING ->
+                " Migrations run as the role that owns the schema and its tables. While the schema holds"
+                        + " nothing of Millrace, this is enough: GRANT USAGE, CREATE ON SCHEMA " + name + " TO " + role
+                        + ";";
+        };
+    }
+
+    private static String withoutFullStop(String message) {
+        String stripped = message.strip();
+        return stripped.endsWith(".") ? stripped.substring(0, stripped.length() - 1) : stripped;
+    }
+}

@@ -1,0 +1,59 @@
+package dev.millrace.db;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The schema could not be migrated or looked at. Nothing of the failed step was kept: each step is one transaction.
+ *
+ * <p>The message says what happened and what to do; {@link #reason()} is for programs. The cause is the database's own
+ * error, where there was one.
+ */
+public final class MigrationException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** Why it failed. */
+    public enum Reason {
+        /** No connection could be had, or it was lost. Repeating is safe. */
+        UNREACHABLE,
+        /** The role lacks a privilege; the message has the statement that grants it. */
+        MISSING_PRIVILEGE,
+        /** Other sessions held a lock for too long; the message names them where they can be seen. Repeating is safe. */
+        LOCK_NOT_OBTAINED,
+        /** A newer release has migrated the schema; this one changes nothing. */
+        SCHEMA_NEWER,
+        /** The migrations that were applied are not those of this library (checksums, or gaps in the history). */
+        HISTORY_DIFFERS,
+        /** The server, or the session, only reads: a standby, or {@code default_transaction_read_only}. */
+        READ_ONLY,
+        /** Anything else. */
+        FAILED
+    }
+
+    private final Reason reason;
+    private final String schema;
+    private final @Nullable String sqlState;
+
+    MigrationException(
+            Reason reason, String schema, String message, @Nullable String sqlState, @Nullable Throwable cause) {
+        super(message, cause);
+        this.reason = reason;
+        this.schema = schema;
+        this.sqlState = sqlState;
+    }
+
+    /** Why it failed. */
+    public Reason reason() {
+        return reason;
+    }
+
+    /** The schema. */
+    public String schema() {
+        return schema;
+    }
+
+    /** The SQLSTATE of the database's error, or null if there was none. */
+    public @Nullable String sqlState() {
+        return sqlState;
+    }
+}

@@ -1,0 +1,79 @@
+package dev.millrace.devdb;
+
+import dev.millrace.db.Migrator;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+import org.junit.platform.commons.support.AnnotationSupport;
+
+/** The JUnit Jupiter extension behind {@link MillraceDatabase}; use that. */
+public final class DevDatabaseExtension implements ParameterResolver {
+
+    private static final Namespace NAMESPACE = Namespace.create(DevDatabaseExtension.class);
+
+    /** Called by JUnit. */
+    public DevDatabaseExtension() {}
+
+    /** The server, kept until all tests have run. */
+    private record Shared(TestDatabases databases) implements AutoCloseable {
+        @Override
+        public void close() {
+            databases.close();
+        }
+    }
+
+    /** The database of one class, kept until that has run. */
+    private record OfClass(TestDatabase database) implements AutoCloseable {
+        @Override
+        public void close() {
+            database.close();
+        }
+    }
+
+    @Override
+    public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+        return parameter.getParameter().getType() == TestDatabase.class;
+    }
+
+    @Override
+    public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+        ExtensionContext owner = owner(context);
+        return owner.getStore(NAMESPACE)
+                .computeIfAbsent(OfClass.class, key -> new OfClass(create(owner)), OfClass.class)
+                .database();
+    }
+
+    private static TestDatabase create(ExtensionContext testClass) {
+        return testClass
+                .getRoot()
+                .getStore(NAMESPACE)
+                .computeIfAbsent(Shared.class, key -> new Shared(new TestDatabases(DevDatabase.start())), Shared.class)
+                .databases()
+                .create(schemaOf(testClass));
+    }
+
+    private static String schemaOf(ExtensionContext testClass) {
+        return AnnotationSupport.findAnnotation(testClass.getRequiredTestClass(), MillraceDatabase.class)
+                .map(MillraceDatabase::schema)
+                .filter(schema -> !schema.isEmpty())
+                .or(Settings::schemaOfSurroundings)
+                .orElse(Migrator.DEFAULT_SCHEMA);
+    }
+
+    /** Nested classes share the database of the outermost class that asks for one. */
+    private static ExtensionContext owner(ExtensionContext context) {
+        ExtensionContext owner = context;
+        boolean annotated = false;
+        for (ExtensionContext next = context;
+                next != null && next.getTestClass().isPresent();
+                next = next.getParent().orElse(null)) {
+            boolean nextIsAnnotated = AnnotationSupport.isAnnotated(next.getTestClass(), MillraceDatabase.class);
+            if (nextIsAnnotated || !annotated) {
+                owner = next;
+                annotated = nextIsAnnotated;
+            }
+        }
+        return owner;
+    }
+}

@@ -1,0 +1,11 @@
+package dev.millrace.devdb;
+
+/** Names in SQL. */
+final class Identifiers {
+
+    private Identifiers() {}
+
+    static String quote(String name) {
+        return "\"" + name.replace("\"", "\"\"") + "\"";
+    }
+}

@@ -1,0 +1,43 @@
+package dev.millrace.devdb;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * Gives a JUnit Jupiter test class an empty, migrated schema of its own, as a parameter of type {@link TestDatabase} of
+ * its constructor, its lifecycle methods (static ones too) or its tests.
+ *
+ * <pre>{@code
+ * @MillraceDatabase
+ * class QueueTest {
+ *     @Test
+ *     void claim_ofLockedRow_skipsIt(TestDatabase database) { ... }
+ * }
+ * }</pre>
+ *
+ * <p>All classes of a JVM share one {@link DevDatabase}, started when the first of them asks. The schema is migrated
+ * once, into a template, of which each class gets a copy as a database of its own; it is dropped after the class. So
+ * classes can run at the same time; the tests of one class, and its nested classes, share its database. Where the
+ * server was given and its user may not create databases, each class gets a schema of its own in the given database
+ * instead: tests must use {@link TestDatabase#schema()} and not rely on a name.
+ *
+ * <p>The server is shared: a test that stops or reconfigures one starts its own, with {@link DevDatabase#start(Provider)}.
+ */
+@Documented
+@Inherited
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@ExtendWith(DevDatabaseExtension.class)
+public @interface MillraceDatabase {
+
+    /**
+     * The schema's name; empty for the setting {@code millrace.devdb.schema}, or else {@code millrace}. With the
+     * setting, a whole suite runs in another schema.
+     */
+    String schema() default "";
+}

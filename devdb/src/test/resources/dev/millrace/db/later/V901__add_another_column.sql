@@ -1,0 +1,1 @@
+ALTER TABLE ${schema}.leases ADD COLUMN later text;

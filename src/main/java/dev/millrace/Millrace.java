@@ -1,0 +1,208 @@
+package dev.millrace;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.millrace.db.MigrationReport;
+import dev.millrace.db.Migrator;
+import dev.millrace.job.Job;
+import dev.millrace.job.JobType;
+import dev.millrace.job.PayloadCodec;
+import dev.millrace.recovery.JobReconciler;
+import dev.millrace.recovery.RecoverySettings;
+import dev.millrace.store.CancelResult;
+import dev.millrace.store.JobQueue;
+import dev.millrace.store.JobStore;
+import dev.millrace.store.StoreClock;
+import dev.millrace.store.StoreUnavailableException;
+import dev.millrace.store.postgres.PostgresStore;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.jooq.Configuration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way in: durable jobs in one schema of one PostgreSQL database.
+ *
+ * <pre>{@code
+ * var thumbnail = JobType.of("thumbnail", Thumbnail.class);
+ * var millrace = Millrace.on(dataSource);
+ * millrace.migrate();
+ * try (var worker = millrace.worker().handle(thumbnail, (args, context) -> resize(args)).start()) {
+ *     Job job = millrace.submit(thumbnail, new Thumbnail("cat.png", 640));
+ *     millrace.await(job, Duration.ofSeconds(30));
+ * }
+ * }</pre>
+ *
+ * <p>Immutable, holds no connection and no thread, and is safe for use by many threads: make one and keep it.
+ */
+public final class Millrace {
+    /** The schema that is used unless another one is named. */
+    public static final String DEFAULT_SCHEMA = "millrace";
+
+    private static final long FIRST_LOOK_MILLIS = 2;
+    private static final long LONGEST_LOOK_MILLIS = 250;
+
+    private final DataSource dataSource;
+    private final Migrator migrator;
+    private final String schema;
+    private final PayloadCodec payloads;
+    private final PostgresStore store;
+
+    private Millrace(DataSource dataSource, String schema, PayloadCodec payloads) {
+        this.dataSource = dataSource;
+        this.migrator = Migrator.of(dataSource, schema); // refuses a name that is not allowed
+        this.schema = schema;
+        this.payloads = payloads;
+        this.store = PostgresStore.on(dataSource, schema);
+    }
+
+    /**
+     * Jobs in the schema {@value #DEFAULT_SCHEMA} of this database.
+     *
+     * @param dataSource a pool of connections. Must not be one that takes part in surrounding transactions: each
+     *     operation is a transaction of its own, and {@link #in} is for those of the caller
+     */
+    public static Millrace on(DataSource dataSource) {
+        ObjectMapper mapper = JsonMapper.builder().findAndAddModules().build();
+        return new Millrace(dataSource, DEFAULT_SCHEMA, new JacksonPayloads(mapper));
+    }
+
+    /**
+     * The same in another schema. Several in one database don't see each other.
+     *
+     * @param name any name that PostgreSQL takes, such as {@code My-Jobs}; used as it is, without folding to lower case
+     * @throws dev.millrace.db.InvalidSchemaNameException if it is not allowed
+     */
+    public Millrace withSchema(String name) {
+        return new Millrace(dataSource, name, payloads);
+    }
+
+    /** The same with payloads mapped by this mapper; by default one with all modules that are on the class path. */
+    public Millrace withObjectMapper(ObjectMapper mapper) {
+        return new Millrace(dataSource, schema, new JacksonPayloads(mapper.copy()));
+    }
+
+    /**
+     * Creates the schema, or brings it to this release. Does nothing if it is there already; nodes that start together
+     * may all call it.
+     *
+     * @throws dev.millrace.db.MigrationException if it can't be done; the message says what to do
+     */
+    public MigrationReport migrate() {
+        return migrator.migrate();
+    }
+
+    /**
+     * Submits a job: it is durable and claimable, or delayed if asked, when this returns.
+     *
+     * @return the job; the one that is already there if its id is given and was submitted before with the same content
+     * @throws dev.millrace.job.InvalidJobException if payload or options are not allowed; nothing was written
+     * @throws dev.millrace.store.JobConflictException if another job has the given id
+     * @throws dev.millrace.store.StoreException if the database can't do it
+     */
+    public <T> Job submit(JobType<T> type, T payload, SubmitOption... options) {
+        return Submissions.submit(store.jobs(), payloads, type, payload, options);
+    }
+
+    /**
+     * Millrace in the caller's jOOQ transaction: commit makes its jobs visible, rollback makes them gone. Of the
+     * configuration only the connection is used.
+     */
+    public MillraceTransaction in(Configuration transaction) {
+        return new MillraceTransaction(store.in(transaction), payloads);
+    }
+
+    /** Millrace in the transaction on the caller's connection, which stays the caller's to commit and close. */
+    public MillraceTransaction in(Connection connection) {
+        return new MillraceTransaction(store.in(connection), payloads);
+    }
+
+    /** The job with this id, if there is one. */
+    public Optional<Job> get(String id) {
+        return store.jobs().get(id);
+    }
+
+    /**
+     * Cancels a job: one that is queued ends {@code Cancelled} at once, one that is claimed gets a durable request that
+     * its worker sees at its next heartbeat.
+     *
+     * @param by who asks, at most 512 characters, or null
+     * @param why the reason, at most 2,000 characters, or null
+     */
+    public CancelResult cancel(String id, @Nullable String by, @Nullable String why) {
+        return store.jobs().cancel(id, by, why);
+    }
+
+    /** Waits for a job to end; see {@link #await(String, Duration)}. */
+    public Job await(Job job, Duration timeout) throws InterruptedException {
+        return await(job.id(), timeout);
+    }
+
+    /**
+     * Waits until a job has ended, by asking the database again and again, at most four times a second. For scripts and
+     * tests: a service would rather let a job tell of its end. An outage of the database is waited out.
+     *
+     * @param timeout how long to wait at most
+     * @return the job as it ended: succeeded, failed or cancelled
+     * @throws AwaitTimeoutException if it has not ended by then; the message says where it stands
+     * @throws JobNotFoundException if there is no such job
+     */
+    public Job await(String id, Duration timeout) throws InterruptedException {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        long pause = FIRST_LOOK_MILLIS;
+        Job job = null;
+        StoreUnavailableException outage = null;
+        while (true) {
+            try {
+                job = store.jobs().get(id).orElseThrow(() -> new JobNotFoundException(id, schema));
+                outage = null;
+                if (job.status().isFinal()) {
+                    return job;
+                }
+            } catch (StoreUnavailableException e) {
+                outage = e;
+            }
+            long left = (deadline - System.nanoTime()) / 1_000_000;
+            if (left <= 0) {
+                throw new AwaitTimeoutException(id, job, timeout, outage);
+            }
+            Thread.sleep(Math.min(pause, left));
+            pause = Math.min(pause * 2, LONGEST_LOOK_MILLIS);
+        }
+    }
+
+    /** A worker for this database, to be given its handlers and started. */
+    public WorkerBuilder worker() {
+        return new WorkerBuilder(store, payloads);
+    }
+
+    /**
+     * A reconciler for this database, not started yet: for a process that recovers the jobs of dead workers without being
+     * one. Workers bring their own.
+     */
+    public JobReconciler reconciler(RecoverySettings settings) {
+        return new JobReconciler(settings, store.reconcilable(), store.queue());
+    }
+
+    /** The name of the schema. */
+    public String schema() {
+        return schema;
+    }
+
+    /** Jobs as rows: create, read, change. */
+    public JobStore jobs() {
+        return store.jobs();
+    }
+
+    /** The local queue. */
+    public JobQueue queue() {
+        return store.queue();
+    }
+
+    /** The database's clock. */
+    public StoreClock clock() {
+        return store.clock();
+    }
+}

@@ -1,0 +1,54 @@
+package dev.millrace;
+
+import dev.millrace.job.Job;
+import dev.millrace.job.JobType;
+import dev.millrace.job.PayloadCodec;
+import dev.millrace.store.CancelResult;
+import dev.millrace.store.JobQueue;
+import dev.millrace.store.JobStore;
+import dev.millrace.store.postgres.PostgresStore;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Millrace in a transaction of the caller's: what it writes is there when that commits and gone when it rolls back.
+ * Nothing is retried inside, and nothing is committed. A job that is submitted twice raises no SQL error under READ
+ * COMMITTED, so the transaction stays usable; under stricter isolation a serialization failure is the caller's, as
+ * always.
+ *
+ * <p>As safe for use by several threads as the caller's connection is: normally not.
+ */
+public final class MillraceTransaction {
+    private final PostgresStore store;
+    private final PayloadCodec payloads;
+
+    MillraceTransaction(PostgresStore store, PayloadCodec payloads) {
+        this.store = store;
+        this.payloads = payloads;
+    }
+
+    /** As {@link Millrace#submit}. The job's times are the statement's. */
+    public <T> Job submit(JobType<T> type, T payload, SubmitOption... options) {
+        return Submissions.submit(store.jobs(), payloads, type, payload, options);
+    }
+
+    /** As {@link Millrace#get}; sees what this transaction sees. */
+    public Optional<Job> get(String id) {
+        return store.jobs().get(id);
+    }
+
+    /** As {@link Millrace#cancel}. */
+    public CancelResult cancel(String id, @Nullable String by, @Nullable String why) {
+        return store.jobs().cancel(id, by, why);
+    }
+
+    /** Jobs as rows, in this transaction. */
+    public JobStore jobs() {
+        return store.jobs();
+    }
+
+    /** The queue, in this transaction. */
+    public JobQueue queue() {
+        return store.queue();
+    }
+}

@@ -1,0 +1,98 @@
+package dev.millrace;
+
+import dev.millrace.job.HeartbeatPolicy;
+import dev.millrace.job.JobReferences;
+import dev.millrace.job.NewJob;
+import dev.millrace.job.RetryPolicy;
+import dev.millrace.types.Priority;
+import java.time.Duration;
+import java.util.function.UnaryOperator;
+
+/**
+ * What can be said when a job is submitted, beside its type and payload. Immutable; meant for static import. Of two
+ * options that say the same thing the later one counts.
+ */
+public final class SubmitOption {
+    private final UnaryOperator<NewJob> change;
+
+    private SubmitOption(UnaryOperator<NewJob> change) {
+        this.change = change;
+    }
+
+    NewJob apply(NewJob job) {
+        return change.apply(job);
+    }
+
+    /**
+     * The job's id, 1 to 512 characters; a random one that sorts by time if not given. Submitting the same job under the
+     * same id again is no error and no second job.
+     */
+    public static SubmitOption id(String id) {
+        return new SubmitOption(job -> job.withId(id));
+    }
+
+    /** How urgent it is; normal if not given. */
+    public static SubmitOption priority(Priority priority) {
+        return new SubmitOption(job -> job.withPriority(priority));
+    }
+
+    /** How long after its submission the job may first be claimed; zero or longer, at most a century. */
+    public static SubmitOption delay(Duration delay) {
+        return new SubmitOption(job -> job.withDelay(delay));
+    }
+
+    /** The queue it waits in, 1 to 64 characters; {@code default} if not given. */
+    public static SubmitOption queue(String queue) {
+        return new SubmitOption(job -> job.withSpec(job.spec().withQueue(queue)));
+    }
+
+    /** Which workers may run it, 1 to 64 characters; {@code managed} if not given. */
+    public static SubmitOption runtimeProfile(String profile) {
+        return new SubmitOption(job -> job.withSpec(job.spec().withRuntimeProfile(profile)));
+    }
+
+    /** The remote backend that runs it, 1 to 64 characters, instead of a worker. */
+    public static SubmitOption backend(String backend) {
+        return new SubmitOption(job -> job.withSpec(job.spec().withBackend(backend)));
+    }
+
+    /** What the job belongs to. */
+    public static SubmitOption references(JobReferences references) {
+        return new SubmitOption(job -> job.withSpec(job.spec().withReferences(references)));
+    }
+
+    /** Whether and when it runs again after a failure; three attempts if not given. */
+    public static SubmitOption retry(RetryPolicy policy) {
+        return new SubmitOption(job -> job.withPolicies(job.policies().withRetry(policy)));
+    }
+
+    /** How its attempts show that they live; every 30 s, dead after 90 s if not given. */
+    public static SubmitOption heartbeat(HeartbeatPolicy policy) {
+        return new SubmitOption(job -> job.withPolicies(job.policies().withHeartbeat(policy)));
+    }
+
+    /** How long one attempt may take; an hour if not given. */
+    public static SubmitOption maxDuration(Duration duration) {
+        return new SubmitOption(job -> job.withPolicies(job.policies().withMaxDuration(duration)));
+    }
+
+    /** How long the job is kept after its end; seven days if not given. */
+    public static SubmitOption retention(Duration duration) {
+        return new SubmitOption(job -> job.withPolicies(job.policies().withRetention(duration)));
+    }
+
+    /** Whose job it is, 1 to 128 characters. */
+    public static SubmitOption tenant(String tenant) {
+        return new SubmitOption(job -> job.withAudit(job.audit().withTenantId(tenant)));
+    }
+
+    /** Who asks for it, 1 to 512 characters. */
+    public static SubmitOption requestedBy(String who) {
+        return new SubmitOption(job -> job.withAudit(job.audit().withRequestedBy(who)));
+    }
+
+    /** What ties it to other work, 1 to 512 characters. */
+    public static SubmitOption correlationId(String id) {
+        return new SubmitOption(job -> job.withAudit(job.audit().withCorrelationId(id)));
+    }
+}

@@ -1,0 +1,110 @@
+package dev.millrace;
+
+import dev.millrace.job.JobType;
+import dev.millrace.job.PayloadCodec;
+import dev.millrace.recovery.JobReconciler;
+import dev.millrace.recovery.RecoverySettings;
+import dev.millrace.store.postgres.PostgresStore;
+import dev.millrace.worker.JobHandler;
+import dev.millrace.worker.Worker;
+import dev.millrace.worker.WorkerSetup;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts a worker together: its handlers, and what differs from the defaults. For one thread, and one worker.
+ *
+ * <p>A worker brings a {@link JobReconciler} with it, which recovers the jobs of workers that died. Any number of them
+ * may run against one database; a process that only submits needs none.
+ */
+public final class WorkerBuilder {
+    private final PostgresStore store;
+    private final WorkerSetup setup;
+    private @Nullable RecoverySettings recovery = RecoverySettings.DEFAULT;
+
+    WorkerBuilder(PostgresStore store, PayloadCodec payloads) {
+        this.store = store;
+        this.setup = Worker.on(store.work(), payloads);
+    }
+
+    /**
+     * Runs jobs of this kind with this handler. The worker claims only kinds that have one.
+     *
+     * @throws dev.millrace.worker.InvalidWorkerException if the kind has a handler already
+     */
+    public <T> WorkerBuilder handle(JobType<T> type, JobHandler<? super T> handler) {
+        setup.handle(type, handler);
+        return this;
+    }
+
+    /** Who claims, shown with each job: 1 to 512 characters; host, process id and a random number by default. */
+    public WorkerBuilder name(String name) {
+        setup.settings(settings -> settings.withName(name));
+        return this;
+    }
+
+    /** How many jobs run at a time: 1 to 10,000; 10 by default. Handlers that use the pool need connections of it. */
+    public WorkerBuilder concurrency(int jobs) {
+        setup.settings(settings -> settings.withConcurrency(jobs));
+        return this;
+    }
+
+    /** The queues to take jobs from; {@code default} by default. */
+    public WorkerBuilder queues(String... queues) {
+        setup.settings(settings -> settings.withQueues(List.of(queues)));
+        return this;
+    }
+
+    /** Whose jobs to take; those for {@code managed} by default. */
+    public WorkerBuilder runtimeProfiles(String... profiles) {
+        setup.settings(settings -> settings.withRuntimeProfiles(List.of(profiles)));
+        return this;
+    }
+
+    /** How many jobs are claimed at most in one call: 1 to 1,000; never more than there are free slots. */
+    public WorkerBuilder claimLimit(int jobs) {
+        setup.settings(settings -> settings.withClaimLimit(jobs));
+        return this;
+    }
+
+    /** How long an idle worker waits before it asks again: 10 ms to 1 h; 5 s by default. */
+    public WorkerBuilder pollInterval(Duration interval) {
+        setup.settings(settings -> settings.withPollInterval(interval));
+        return this;
+    }
+
+    /** How long handlers may go on once the worker is closed: 0 to 24 h; 30 s by default. */
+    public WorkerBuilder drainTimeout(Duration timeout) {
+        setup.settings(settings -> settings.withDrainTimeout(timeout));
+        return this;
+    }
+
+    /** How the worker's reconciler looks after the jobs of dead workers. */
+    public WorkerBuilder recovery(RecoverySettings settings) {
+        this.recovery = settings;
+        return this;
+    }
+
+    /** Leaves recovery to other processes. One of them must do it, or the jobs of a killed worker stay claimed. */
+    public WorkerBuilder withoutRecovery() {
+        this.recovery = null;
+        return this;
+    }
+
+    /**
+     * Starts the worker, and its reconciler. Closing the worker closes both.
+     *
+     * @throws dev.millrace.worker.InvalidWorkerException if a setting is not allowed, or there is no handler
+     */
+    public Worker start() {
+        RecoverySettings settings = recovery;
+        if (settings == null) {
+            return setup.start();
+        }
+        JobReconciler reconciler = new JobReconciler(settings, store.reconcilable(), store.queue());
+        Worker worker = setup.closeWith(reconciler).start();
+        reconciler.start();
+        return worker;
+    }
+}

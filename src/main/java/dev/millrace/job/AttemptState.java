@@ -1,0 +1,135 @@
+package dev.millrace.job;
+
+import dev.millrace.types.JobStatus;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a job stands. All times are the database's, in whole microseconds.
+ *
+ * @param version grows with each compare-and-set, claim and change of status
+ * @param status queued, claimed, running or ended
+ * @param attemptCount how often the job was claimed
+ * @param claimedBy the worker of the current or last attempt
+ * @param claimedAt when that attempt began
+ * @param lastHeartbeatAt when it last gave a sign of life
+ * @param nextRetryAt when the next attempt is due, after a failed one
+ * @param completedAt when the job ended
+ * @param percentComplete progress as the attempt reported it, 0 to 100
+ * @param currentPhase what the attempt said it was doing
+ * @param updatedAt when the row last changed, heartbeats aside
+ */
+public record AttemptState(
+        long version,
+        JobStatus status,
+        int attemptCount,
+        @Nullable String claimedBy,
+        @Nullable Instant claimedAt,
+        @Nullable Instant lastHeartbeatAt,
+        @Nullable Instant nextRetryAt,
+        @Nullable Instant completedAt,
+        @Nullable Double percentComplete,
+        @Nullable String currentPhase,
+        Instant updatedAt) {
+    public AttemptState {
+        if (version < 1) {
+            throw new InvalidJobException("version", String.valueOf(version), "a whole number from 1");
+        }
+        Checks.given("status", status);
+        Checks.atLeast("attemptCount", attemptCount, 0);
+        claimedAt = Checks.instantOrNull("claimedAt", claimedAt);
+        lastHeartbeatAt = Checks.instantOrNull("lastHeartbeatAt", lastHeartbeatAt);
+        nextRetryAt = Checks.instantOrNull("nextRetryAt", nextRetryAt);
+        completedAt = Checks.instantOrNull("completedAt", completedAt);
+        updatedAt = Checks.instant("updatedAt", updatedAt);
+        if (claimedBy != null) {
+            Checks.text("claimedBy", claimedBy, Checks.MAX_ID_CHARACTERS, Checks.MAX_ID_BYTES);
+        }
+        if (currentPhase != null) {
+            Checks.text("currentPhase", currentPhase, Checks.MAX_ID_CHARACTERS, Checks.MAX_ID_BYTES);
+        }
+        if (percentComplete != null) {
+            Checks.percent("percentComplete", percentComplete);
+        }
+    }
+
+    /** A job that was just created and waits. */
+    public static AttemptState queued(Instant now) {
+        return new AttemptState(1, JobStatus.QUEUED, 0, null, null, null, null, null, null, null, now);
+    }
+
+    public AttemptState withStatus(JobStatus value) {
+        return new AttemptState(
+                version,
+                value,
+                attemptCount,
+                claimedBy,
+                claimedAt,
+                lastHeartbeatAt,
+                nextRetryAt,
+                completedAt,
+                percentComplete,
+                currentPhase,
+                updatedAt);
+    }
+
+    public AttemptState withClaimedBy(@Nullable String value) {
+        return new AttemptState(
+                version,
+                status,
+                attemptCount,
+                value,
+                claimedAt,
+                lastHeartbeatAt,
+                nextRetryAt,
+                completedAt,
+                percentComplete,
+                currentPhase,
+                updatedAt);
+    }
+
+    public AttemptState withClaimedAt(@Nullable Instant value) {
+        return new AttemptState(
+                version,
+                status,
+                attemptCount,
+                claimedBy,
+                value,
+                lastHeartbeatAt,
+                nextRetryAt,
+                completedAt,
+                percentComplete,
+                currentPhase,
+                updatedAt);
+    }
+
+    public AttemptState withNextRetryAt(@Nullable Instant value) {
+        return new AttemptState(
+                version,
+                status,
+                attemptCount,
+                claimedBy,
+                claimedAt,
+                lastHeartbeatAt,
+                value,
+                completedAt,
+                percentComplete,
+                currentPhase,
+                updatedAt);
+    }
+
+    public AttemptState withCompletedAt(@Nullable Instant value) {
+        return new AttemptState(
+                version,
+                status,
+                attemptCount,
+                claimedBy,
+                claimedAt,
+                lastHeartbeatAt,
+                nextRetryAt,
+                value,
+                percentComplete,
+                currentPhase,
+                updatedAt);
+    }
+}

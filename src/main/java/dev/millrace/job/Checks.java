@@ -1,0 +1,141 @@
+package dev.millrace.job;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The limits of the model's values, in one place. Texts must be storable: PostgreSQL has no NUL in text and no lone
+ * surrogates in UTF-8, and an index row holds 2,700 bytes.
+ */
+final class Checks {
+    static final int MAX_ID_CHARACTERS = 512;
+    static final int MAX_ID_BYTES = 2048;
+    static final int MAX_NAME_CHARACTERS = 64;
+    static final int MAX_NAME_BYTES = 128;
+    static final int MAX_REFERENCE_CHARACTERS = 512;
+    static final int MAX_REFERENCE_BYTES = 2048;
+
+    /** A century: longer than any delay or retention that is meant, far below what an interval or timestamp holds. */
+    static final Duration MAX_DURATION = Duration.ofDays(36_525);
+
+    static final Instant MIN_INSTANT = Instant.parse("0001-01-01T00:00:00Z");
+    static final Instant MAX_INSTANT = Instant.parse("9999-12-31T23:59:59.999999Z");
+
+    private Checks() {}
+
+    /** An id of a job: what the primary key can hold. */
+    static String id(String field, String value) {
+        return text(field, value, MAX_ID_CHARACTERS, MAX_ID_BYTES);
+    }
+
+    /** A kind, profile, queue or backend: what an index over several of them can hold. */
+    static String name(String field, String value) {
+        return text(field, value, MAX_NAME_CHARACTERS, MAX_NAME_BYTES);
+    }
+
+    /** A reference that lists can be filtered by, or null. */
+    static @Nullable String reference(String field, @Nullable String value) {
+        return value == null ? null : text(field, value, MAX_REFERENCE_CHARACTERS, MAX_REFERENCE_BYTES);
+    }
+
+    static String text(String field, String value, int maxCharacters, int maxBytes) {
+        String allowed = "1 to " + maxCharacters + " characters, at most " + maxBytes
+                + " bytes in UTF-8, without NUL and lone surrogates";
+        if (value == null) {
+            throw new InvalidJobException(field, "null", allowed);
+        }
+        int characters = value.codePointCount(0, value.length());
+        if (characters == 0 || characters > maxCharacters) {
+            throw new InvalidJobException(field, characters + " characters", allowed);
+        }
+        storable(field, value, allowed);
+        int bytes = utf8Length(value);
+        if (bytes > maxBytes) {
+            throw new InvalidJobException(field, bytes + " bytes", allowed);
+        }
+        return value;
+    }
+
+    /** Text of any length that has no NUL and no lone surrogate. */
+    static String storable(String field, String value, String allowed) {
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            if (c == 0) {
+                throw new InvalidJobException(field, "a NUL character at index " + i, allowed);
+            }
+            if (Character.isHighSurrogate(c)
+                    && i + 1 < value.length()
+                    && Character.isLowSurrogate(value.charAt(i + 1))) {
+                i++;
+            } else if (Character.isSurrogate(c)) {
+                throw new InvalidJobException(field, "a lone surrogate at index " + i, allowed);
+            }
+        }
+        return value;
+    }
+
+    /** Zero or longer, at most a century, in whole microseconds (the rest is cut off). */
+    static Duration delay(String field, Duration value) {
+        return duration(field, value, Duration.ZERO);
+    }
+
+    /** At least the given length, at most a century, in whole microseconds (the rest is cut off). */
+    static Duration duration(String field, Duration value, Duration atLeast) {
+        String allowed = "a duration from " + atLeast + " to " + MAX_DURATION;
+        if (value == null) {
+            throw new InvalidJobException(field, "null", allowed);
+        }
+        if (value.compareTo(atLeast) < 0 || value.compareTo(MAX_DURATION) > 0) {
+            throw new InvalidJobException(field, value.toString(), allowed);
+        }
+        return value.truncatedTo(ChronoUnit.MICROS);
+    }
+
+    /** Within the years 1 to 9999, in whole microseconds (the rest is cut off). */
+    static Instant instant(String field, Instant value) {
+        String allowed = "an instant of the years 1 to 9999";
+        if (value == null) {
+            throw new InvalidJobException(field, "null", allowed);
+        }
+        if (value.isBefore(MIN_INSTANT) || value.isAfter(MAX_INSTANT.plusNanos(999))) {
+            throw new InvalidJobException(field, value.toString(), allowed);
+        }
+        return value.truncatedTo(ChronoUnit.MICROS);
+    }
+
+    static @Nullable Instant instantOrNull(String field, @Nullable Instant value) {
+        return value == null ? null : instant(field, value);
+    }
+
+    static double percent(String field, double value) {
+        if (Double.isNaN(value) || value < 0 || value > 100) {
+            throw new InvalidJobException(field, String.valueOf(value), "a number from 0 to 100");
+        }
+        return value;
+    }
+
+    static int atLeast(String field, int value, int atLeast) {
+        if (value < atLeast) {
+            throw new InvalidJobException(field, String.valueOf(value), "a whole number from " + atLeast);
+        }
+        return value;
+    }
+
+    static <T> T given(String field, T value) {
+        if (value == null) {
+            throw new InvalidJobException(field, "null", "a value");
+        }
+        return value;
+    }
+
+    private static int utf8Length(String value) {
+        int bytes = 0;
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : Character.isSurrogate(c) ? 2 : 3;
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,73 @@
+package dev.millrace.job;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What came of a job so far.
+ *
+ * @param errorMessage why its last attempt failed, at most {@value Messages#MAX_CHARACTERS} characters; null if none did
+ * @param warnings what its handler warned of, at most {@value #MAX_WARNINGS}
+ * @param artifacts references to what it produced, at most {@value #MAX_ARTIFACTS}
+ * @param providerOperationId the id under which a remote backend runs it
+ * @param history the last {@value #MAX_HISTORY} attempts that ended, oldest first
+ */
+public record JobOutcome(
+        @Nullable String errorMessage,
+        List<String> warnings,
+        List<String> artifacts,
+        @Nullable String providerOperationId,
+        List<PastAttempt> history) {
+    public static final int MAX_WARNINGS = 100;
+    public static final int MAX_ARTIFACTS = 100;
+    public static final int MAX_HISTORY = 20;
+
+    /** Nothing yet. */
+    public static final JobOutcome NONE = new JobOutcome(null, null, null, null, null);
+
+    public JobOutcome(
+            @Nullable String errorMessage,
+            @Nullable List<String> warnings,
+            @Nullable List<String> artifacts,
+            @Nullable String providerOperationId,
+            @Nullable List<PastAttempt> history) {
+        this.errorMessage = Messages.bounded(errorMessage);
+        this.warnings = limited("outcome.warnings", warnings, MAX_WARNINGS);
+        this.artifacts = limited("outcome.artifacts", artifacts, MAX_ARTIFACTS);
+        this.providerOperationId = Checks.reference("outcome.providerOperationId", providerOperationId);
+        this.history = history == null ? List.of() : last(history);
+    }
+
+    public JobOutcome withErrorMessage(@Nullable String value) {
+        return new JobOutcome(value, warnings, artifacts, providerOperationId, history);
+    }
+
+    public JobOutcome withProviderOperationId(@Nullable String value) {
+        return new JobOutcome(errorMessage, warnings, artifacts, value, history);
+    }
+
+    /** With one more attempt in the history; the oldest makes room if it is full. */
+    public JobOutcome withPastAttempt(PastAttempt attempt) {
+        List<PastAttempt> longer = new ArrayList<>(history);
+        longer.add(attempt);
+        return new JobOutcome(errorMessage, warnings, artifacts, providerOperationId, longer);
+    }
+
+    private static List<String> limited(String field, @Nullable List<String> values, int most) {
+        if (values == null) {
+            return List.of();
+        }
+        if (values.size() > most) {
+            throw new InvalidJobException(field, values.size() + " entries", "at most " + most);
+        }
+        for (String value : values) {
+            Checks.text(field, value, Messages.MAX_CHARACTERS, Messages.MAX_CHARACTERS * 4);
+        }
+        return List.copyOf(values);
+    }
+
+    private static List<PastAttempt> last(List<PastAttempt> history) {
+        return List.copyOf(history.subList(Math.max(0, history.size() - MAX_HISTORY), history.size()));
+    }
+}

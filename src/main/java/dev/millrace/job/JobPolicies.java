@@ -1,0 +1,55 @@
+package dev.millrace.job;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules under which a job runs. Null stands for the default.
+ *
+ * @param retry whether and when it runs again after a failure; three attempts by default
+ * @param heartbeat how a running attempt shows that it lives; every 30 s, dead after 90 s by default
+ * @param maxDuration how long one attempt may take, from 1 ms; an hour by default
+ * @param retention how long the job is kept after its end, zero or longer; seven days by default
+ */
+public record JobPolicies(RetryPolicy retry, HeartbeatPolicy heartbeat, Duration maxDuration, Duration retention) {
+    /** The default for {@code maxDuration}. */
+    public static final Duration DEFAULT_MAX_DURATION = Duration.ofHours(1);
+
+    /** A {@code maxDuration} for jobs that run long. */
+    public static final Duration LONG_RUNNING = Duration.ofHours(24);
+
+    /** The default for {@code retention}. */
+    public static final Duration DEFAULT_RETENTION = Duration.ofDays(7);
+
+    /** All defaults. */
+    public static final JobPolicies DEFAULT = new JobPolicies(null, null, null, null);
+
+    public JobPolicies(
+            @Nullable RetryPolicy retry,
+            @Nullable HeartbeatPolicy heartbeat,
+            @Nullable Duration maxDuration,
+            @Nullable Duration retention) {
+        this.retry = retry == null ? RetryPolicy.DEFAULT : retry;
+        this.heartbeat = heartbeat == null ? HeartbeatPolicy.DEFAULT : heartbeat;
+        this.maxDuration = maxDuration == null
+                ? DEFAULT_MAX_DURATION
+                : Checks.duration("maxDuration", maxDuration, Duration.ofMillis(1));
+        this.retention = retention == null ? DEFAULT_RETENTION : Checks.delay("retention", retention);
+    }
+
+    public JobPolicies withRetry(RetryPolicy value) {
+        return new JobPolicies(value, heartbeat, maxDuration, retention);
+    }
+
+    public JobPolicies withHeartbeat(HeartbeatPolicy value) {
+        return new JobPolicies(retry, value, maxDuration, retention);
+    }
+
+    public JobPolicies withMaxDuration(Duration value) {
+        return new JobPolicies(retry, heartbeat, value, retention);
+    }
+
+    public JobPolicies withRetention(Duration value) {
+        return new JobPolicies(retry, heartbeat, maxDuration, value);
+    }
+}

@@ -1,0 +1,18 @@
+package dev.millrace.job;
+
+/** A job's parameters can't be read as its handler's payload. The job keeps them, so it can run after a fix. */
+public final class PayloadException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final String kind;
+
+    public PayloadException(String kind, String message, Throwable cause) {
+        super(message, cause);
+        this.kind = kind;
+    }
+
+    /** The kind of job whose parameters don't fit. */
+    public String kind() {
+        return kind;
+    }
+}

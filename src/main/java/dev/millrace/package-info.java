@@ -1,0 +1,7 @@
+/**
+ * Durable jobs on PostgreSQL. {@link dev.millrace.Millrace} is the way in.
+ */
+@NullMarked
+package dev.millrace;
+
+import org.jspecify.annotations.NullMarked;

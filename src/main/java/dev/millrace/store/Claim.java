@@ -1,0 +1,23 @@
+package dev.millrace.store;
+
+import dev.millrace.job.Job;
+import java.util.UUID;
+
+/**
+ * A claimed job.
+ *
+ * @param job the job as it is since the claim
+ * @param token the fence of this attempt
+ * @param forgivenAttempts how many earlier claims don't count against the maximum of attempts
+ */
+public record Claim(Job job, UUID token, int forgivenAttempts) {
+    /** What the attempt's writes are fenced by. */
+    public Attempt attempt() {
+        return new Attempt(job.id(), token);
+    }
+
+    /** How many attempts count, this one included. */
+    public int countedAttempts() {
+        return job.state().attemptCount() - forgivenAttempts;
+    }
+}

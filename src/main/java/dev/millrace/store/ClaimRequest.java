@@ -1,0 +1,55 @@
+package dev.millrace.store;
+
+import dev.millrace.job.InvalidJobException;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+/**
+ * A request for work.
+ *
+ * @param worker who asks: 1 to 512 characters
+ * @param sources from which profiles and queues, at least one, the first first; start with another one each time
+ * @param kinds only jobs of these kinds; empty for all
+ * @param tokens a fresh random token for each job that may be claimed; their number is the limit, 1 to {@value #MAX_LIMIT}
+ */
+public record ClaimRequest(String worker, List<Source> sources, List<String> kinds, List<UUID> tokens) {
+    /** The most jobs that one request may ask for. */
+    public static final int MAX_LIMIT = 1_000;
+
+    /** A queue as workers of one profile see it. */
+    public record Source(String runtimeProfile, String queue) {}
+
+    public ClaimRequest {
+        if (worker.isEmpty() || worker.length() > 512) {
+            throw new InvalidJobException("worker", worker.length() + " characters", "1 to 512 characters");
+        }
+        sources = List.copyOf(sources);
+        kinds = List.copyOf(kinds);
+        tokens = List.copyOf(tokens);
+        if (sources.isEmpty()) {
+            throw new InvalidJobException("sources", "none", "at least one profile and queue");
+        }
+        if (tokens.isEmpty() || tokens.size() > MAX_LIMIT) {
+            throw new InvalidJobException(
+                    "limit", String.valueOf(tokens.size()), "a whole number from 1 to " + MAX_LIMIT);
+        }
+    }
+
+    /** A request for up to {@code limit} jobs, with fresh tokens. */
+    public static ClaimRequest of(String worker, List<Source> sources, List<String> kinds, int limit) {
+        if (limit < 1 || limit > MAX_LIMIT) {
+            throw new InvalidJobException("limit", String.valueOf(limit), "a whole number from 1 to " + MAX_LIMIT);
+        }
+        return new ClaimRequest(
+                worker,
+                sources,
+                kinds,
+                Stream.generate(UUID::randomUUID).limit(limit).toList());
+    }
+
+    /** How many jobs may be claimed. */
+    public int limit() {
+        return tokens.size();
+    }
+}

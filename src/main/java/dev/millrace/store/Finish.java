@@ -1,0 +1,76 @@
+package dev.millrace.store;
+
+import dev.millrace.job.InvalidJobException;
+import dev.millrace.job.Messages;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** How an attempt ends, as its worker says. */
+public sealed interface Finish {
+    /** The job succeeded. */
+    record Succeed() implements Finish {}
+
+    /**
+     * The job failed for good.
+     *
+     * @param message why, bounded when stored
+     * @param reason what made it fail
+     */
+    record Fail(String message, Reason reason) implements Finish {
+        /** Why a job fails for good. */
+        public enum Reason {
+            /** The handler failed, and there is no other attempt. */
+            HANDLER,
+            /** The attempt took longer than the job's maximum duration. */
+            TIMEOUT,
+            /** The attempt's worker gave no sign of life for the job's heartbeat timeout, and there is no other attempt. */
+            EXPIRED
+        }
+    }
+
+    /** The job was cancelled, as requested. */
+    record Cancel() implements Finish {}
+
+    /**
+     * The attempt failed and counts; the job waits for the next one. Ends {@code Cancelled} instead if that was
+     * requested.
+     *
+     * @param delay until the next attempt, from now by database time; zero or longer
+     * @param message why, bounded when stored
+     */
+    record Retry(Duration delay, String message) implements Finish {
+        public Retry {
+            checkDelay(delay);
+        }
+    }
+
+    /**
+     * The attempt ends without fault and does not count; the job is claimable again after the delay. Ends {@code
+     * Cancelled} instead if that was requested.
+     *
+     * @param delay from now by database time; zero or longer
+     * @param reason why, bounded when stored; null if there is nothing to say
+     */
+    record HandBack(Duration delay, @Nullable String reason) implements Finish {
+        public HandBack {
+            checkDelay(delay);
+        }
+    }
+
+    /** What the ending says, bounded; null if nothing. */
+    default @Nullable String note() {
+        if (this instanceof Fail fail) {
+            return Messages.bounded(fail.message());
+        }
+        if (this instanceof Retry retry) {
+            return Messages.bounded(retry.message());
+        }
+        return this instanceof HandBack back ? Messages.bounded(back.reason()) : null;
+    }
+
+    private static void checkDelay(Duration delay) {
+        if (delay.isNegative() || delay.compareTo(Duration.ofDays(36_525)) > 0) {
+            throw new InvalidJobException("delay", delay.toString(), "zero or longer, at most a century");
+        }
+    }
+}

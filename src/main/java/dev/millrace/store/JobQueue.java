@@ -1,0 +1,55 @@
+package dev.millrace.store;
+
+import java.time.Duration;
+import java.util.List;
+
+/** The local queue: which jobs wait for a worker, and in which order. */
+public interface JobQueue {
+    /**
+     * Gives a queued local job its place, claimable at once. Repeating it keeps the first place.
+     *
+     * @return whether the job has a place now; false if it is not queued, not local, or not there
+     */
+    boolean enqueue(String id);
+
+    /**
+     * Claims up to {@link ClaimRequest#limit()} jobs. Each is claimed by one caller only, however many ask at once, and
+     * counts one attempt. Urgent jobs come first, among equals those that were due first. An empty answer means that no
+     * job was claimable.
+     *
+     * <p>After a {@link StoreUnavailableException} jobs may have been claimed: {@link WorkSource#recover} finds them by
+     * the request's tokens.
+     */
+    List<Claim> claim(ClaimRequest request);
+
+    /**
+     * Moves a queued job's place so that it is claimable only after the delay.
+     *
+     * @return whether it was moved; false if the job is not queued or has no place
+     */
+    boolean requeue(String id, Duration delay);
+
+    /** Gives a claimed job back: queued, its claim cleared, claimable after the delay. For the holder of its claim. */
+    boolean requeue(Attempt attempt, Duration delay);
+
+    /**
+     * Takes a queued job's place away. It lasts until dispatch repair, which gives places to local jobs that lack them:
+     * to stop a job, cancel it.
+     *
+     * @return whether a place was taken
+     */
+    boolean remove(String id);
+
+    /** How many jobs of this profile and queue wait and are due; exact, so its cost grows with the number. */
+    long depth(String runtimeProfile, String queue);
+
+    /**
+     * Gives a place to local queued jobs that have had none for a while: their producer died between creating and
+     * enqueueing them, or their place was removed.
+     *
+     * @param untouchedFor how long such a job must not have changed
+     * @param limit how many at most, from 1
+     * @return how many got a place
+     */
+    int repair(Duration untouchedFor, int limit);
+}

@@ -1,0 +1,67 @@
+package dev.millrace.store;
+
+import dev.millrace.job.Job;
+import dev.millrace.job.NewJob;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Jobs as rows: create, read, change. */
+public interface JobStore {
+    /**
+     * Creates a local job together with its place in the queue, or a remote one for its backend, in one statement.
+     * Repeatable: a job that is already there with the same content (kind, profile, queue, backend, priority, policies
+     * and parameters, the latter compared as JSON) is returned as it is.
+     *
+     * @throws JobConflictException if a job with this id is there and its content is another one
+     */
+    Creation submit(NewJob job);
+
+    /**
+     * Creates a job as given, timestamps included, without a place in the queue: {@link JobQueue#enqueue} gives it one.
+     * Repeatable as {@link #submit} is.
+     *
+     * @param job must be {@code Queued} and of version 1, never claimed
+     * @throws JobConflictException if a job with this id is there and its content is another one
+     */
+    Creation create(Job job);
+
+    /** The job with this id, if there is one. */
+    Optional<Job> get(String id);
+
+    /**
+     * Changes a job if it is still as it was read. Only what differs between {@code read} and {@code changed} is
+     * assigned; the version grows by one. Of the attempt state:
+     *
+     * <ul>
+     *   <li>{@code claimedAt} and {@code completedAt}: null clears, any other change becomes database time;
+     *   <li>{@code nextRetryAt}: null clears, any other change becomes database time plus {@code retryDelay};
+     *   <li>a final status takes the job out of the queue, sets {@code completedAt} unless that is changed as well, and
+     *       starts its retention;
+     *   <li>back to {@code Queued} clears the claim, and a place in the queue becomes claimable after {@code retryDelay};
+     *   <li>{@code version}, {@code attemptCount}, {@code lastHeartbeatAt}, {@code percentComplete}, {@code
+     *       currentPhase}, {@code updatedAt} and the time of creation are not the writer's to change.
+     * </ul>
+     *
+     * @param read the job as it was read
+     * @param changed the same job as it should be
+     * @param retryDelay how long until the next attempt; zero or longer
+     * @return whether the change was made; false if the job has changed since, or is gone
+     * @throws dev.millrace.job.InvalidJobException if {@code changed} changes what is not the writer's to change
+     */
+    boolean compareAndSet(Job read, Job changed, Duration retryDelay);
+
+    /** The same without a delay. */
+    default boolean compareAndSet(Job read, Job changed) {
+        return compareAndSet(read, changed, Duration.ZERO);
+    }
+
+    /**
+     * Cancels a job: one that is queued ends {@code Cancelled} at once, one that is claimed gets a durable request that
+     * its worker sees at its next beat. Repeatable; the first request stays.
+     *
+     * @param by who asks, or null
+     * @param why the reason, or null
+     */
+    CancelResult cancel(String id, @Nullable String by, @Nullable String why);
+}

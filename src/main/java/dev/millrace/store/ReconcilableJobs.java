@@ -1,0 +1,82 @@
+package dev.millrace.store;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What the recovery loops read and write. */
+public interface ReconcilableJobs {
+    /**
+     * Goes the way of a beat, to no job: fails where a beat would fail (no connection, a server that is read-only), and
+     * waits where a beat would wait (someone has locked the table). Whoever wants to know why no beats came in asks this;
+     * a mere look at the clock is answered by a server that takes no beats.
+     *
+     * @return the database's time, in whole microseconds
+     */
+    Instant probe();
+
+    /**
+     * Claimed jobs whose heartbeat is older than their own heartbeat timeout (local ones only), or whose claim is older
+     * than their maximum duration, by database time. In the order of their ids, bytewise, so that a sweep goes on behind
+     * the last job of a full answer, whatever became of the jobs in it.
+     *
+     * <p>A job whose record this release can't read is in the answer as well: it doesn't keep the others out.
+     *
+     * @param after only jobs with greater ids; empty for the first ones
+     * @param limit how many at most, from 1
+     */
+    List<Suspect> suspects(String after, int limit);
+
+    /**
+     * Ends an attempt that is overdue, if it still is: the age is checked again in the same statement, under the row's
+     * lock, so that a beat that came in between wins. Does not wait for a row that someone else has locked. Leaves the
+     * record of a job as it is if this release can't read it.
+     *
+     * @param suspect as {@link #suspects} returned it
+     * @param finish what becomes of the job; {@link Finish.Fail} if its record can't be read
+     */
+    Expiry expire(Suspect suspect, Finish finish);
+
+    /**
+     * Whether someone else's transaction holds the job's row at this moment, so that no beat can be written to it. Waits
+     * for nothing and changes nothing; false if the row is gone.
+     */
+    boolean isLocked(Suspect suspect);
+
+    /** The shortest heartbeat timeout of all claimed local jobs; empty if there is none. */
+    Optional<Duration> shortestHeartbeatTimeout();
+
+    /**
+     * A claimed job that is overdue.
+     *
+     * @param attempt the job's id and the token of the claim as read
+     * @param cause why it is overdue; {@link Cause#DURATION} if both apply
+     * @param claim the job as read, and its token; null if this release can't read the job's record
+     */
+    record Suspect(Attempt attempt, Cause cause, @Nullable Claim claim) {
+        /** A job whose record can be read. */
+        public static Suspect of(Claim claim, Cause cause) {
+            return new Suspect(claim.attempt(), cause, claim);
+        }
+    }
+
+    /** Why a claimed job is overdue. */
+    enum Cause {
+        /** Its worker gave no sign of life for the job's heartbeat timeout. */
+        HEARTBEAT,
+        /** It has taken longer than its maximum duration. */
+        DURATION
+    }
+
+    /** What came of ending an overdue attempt. */
+    enum Expiry {
+        /** It is ended as asked. */
+        ENDED,
+        /** It was no longer overdue, or no longer the job's attempt. */
+        SPARED,
+        /** Someone else's transaction holds the row. */
+        LOCKED
+    }
+}

@@ -1,0 +1,12 @@
+package dev.millrace.store;
+
+import org.jspecify.annotations.Nullable;
+
+/** The database could not do what was asked. Subclasses say why; this class itself stands for all other reasons. */
+public class StoreException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    public StoreException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

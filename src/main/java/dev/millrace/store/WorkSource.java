@@ -1,0 +1,50 @@
+package dev.millrace.store;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a worker's work comes from, and what an attempt may write. Every write is fenced by the attempt's token: an
+ * attempt that was superseded, or whose job has ended, changes nothing and is told so.
+ */
+public interface WorkSource {
+    /** As {@link JobQueue#claim}. */
+    List<Claim> claim(ClaimRequest request);
+
+    /**
+     * What a claim took whose answer was lost: the claimed jobs that carry one of these tokens and that nobody has
+     * started yet. Counts no attempt.
+     */
+    List<Claim> recover(Collection<UUID> tokens);
+
+    /**
+     * A sign of life for each of these attempts, of one job at most once, in statements of at most 50. Waits for no
+     * row: one that another transaction holds is {@link Pulse#BUSY}.
+     *
+     * @return an answer for each attempt
+     */
+    Map<Attempt, Pulse> beat(Collection<Attempt> attempts);
+
+    /** The attempt's handler is about to start: {@code Provisioning} becomes {@code Running}. */
+    Pulse start(Attempt attempt);
+
+    /**
+     * Reports progress; a sign of life as well.
+     *
+     * @param percent 0 to 100, or null to leave it
+     * @param phase 1 to 512 characters, or null to leave it
+     */
+    Pulse progress(Attempt attempt, @Nullable Double percent, @Nullable String phase);
+
+    /**
+     * Ends the attempt. Repeatable: an ending that an earlier, unanswered call has already written is recognised by
+     * its token.
+     *
+     * @return true if the attempt is ended as asked (or {@code Cancelled}, where {@link Finish} says so), false if it
+     *     was no longer the job's, and nothing was written
+     */
+    boolean finish(Claim claim, Finish finish);
+}

@@ -1,0 +1,74 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
+import dev.millrace.job.JobPolicies;
+import dev.millrace.store.Attempt;
+import dev.millrace.store.Claim;
+import dev.millrace.types.JobStatus;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jooq.Condition;
+import org.jooq.DSLContext;
+import org.jooq.Field;
+import org.jooq.Record;
+
+/** What claims and attempts have in common: which columns make a claim, and the fence. */
+final class Attempts {
+    /** What must be selected for {@link #claim}. */
+    static final List<Field<?>> CLAIM_FIELDS = claimFields();
+
+    private Attempts() {}
+
+    /** The claim of a row that holds {@link #CLAIM_FIELDS}. */
+    static Claim claim(JobRows rows, Record row) {
+        return new Claim(rows.job(row), row.get(EXECUTION_JOBS.CLAIM_TOKEN), row.get(EXECUTION_JOBS.FORGIVEN_ATTEMPTS));
+    }
+
+    /**
+     * The fence: the job still carries the attempt's token and has not ended. A token is drawn for each claim and
+     * never again, and every end of an attempt either clears it or makes the status final, so a write that passes was
+     * made by the attempt that owns the job now.
+     */
+    static Condition owned(Attempt attempt) {
+        return EXECUTION_JOBS
+                .OPERATION_ID
+                .eq(attempt.jobId())
+                .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(attempt.token()))
+                .and(JobRows.LIVE);
+    }
+
+    /** Ends a job whose record can't be read, without touching the record: an operator can mend it and retry. */
+    static void failUndecodable(DSLContext dsl, Record row) {
+        RowLock lock = RowLock.waiting(
+                EXECUTION_JOBS.OPERATION_ID.eq(row.get(EXECUTION_JOBS.OPERATION_ID)),
+                EXECUTION_JOBS.CLAIM_TOKEN.isNotDistinctFrom(row.get(EXECUTION_JOBS.CLAIM_TOKEN)),
+                JobRows.CLAIMED);
+        dsl.with(lock.cte())
+                .update(EXECUTION_JOBS)
+                .set(unreadable())
+                .from(lock.cte())
+                .where(lock.joined())
+                .execute();
+    }
+
+    /** What is assigned to such a job: it fails, and says why where it can. */
+    static Map<Field<?>, Object> unreadable() {
+        Map<Field<?>, Object> values = new LinkedHashMap<>();
+        values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.FAILED));
+        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
+        values.put(EXECUTION_JOBS.CURRENT_PHASE, "Record can't be read");
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.CLOCK);
+        CompareAndSet.ended(values, JobPolicies.DEFAULT_RETENTION);
+        return values;
+    }
+
+    private static List<Field<?>> claimFields() {
+        List<Field<?>> fields = new ArrayList<>(JobRows.FIELDS);
+        fields.add(EXECUTION_JOBS.CLAIM_TOKEN);
+        fields.add(EXECUTION_JOBS.FORGIVEN_ATTEMPTS);
+        return List.copyOf(fields);
+    }
+}

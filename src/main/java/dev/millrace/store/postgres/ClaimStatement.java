@@ -1,0 +1,252 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
+import dev.millrace.store.Claim;
+import dev.millrace.store.ClaimRequest;
+import dev.millrace.types.JobStatus;
+import dev.millrace.types.Priority;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jooq.CommonTableExpression;
+import org.jooq.Condition;
+import org.jooq.DSLContext;
+import org.jooq.Field;
+import org.jooq.Name;
+import org.jooq.Record;
+import org.jooq.Record1;
+import org.jooq.Record2;
+import org.jooq.Result;
+import org.jooq.Row1;
+import org.jooq.Row2;
+import org.jooq.Select;
+import org.jooq.Table;
+import org.jooq.impl.DSL;
+import org.jooq.impl.SQLDataType;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Claims jobs: locks up to n rows that are due, skipping those that others hold, and updates exactly these.
+ *
+ * <p>The rows are found by one LATERAL branch for each source and priority, in order, so that the branches are read one
+ * after another and only until n rows are locked. A branch per priority keeps a claim cheap where many urgent jobs are
+ * due only later: an index range over all priorities would walk through them. There is no ORDER BY around the branches,
+ * which would read, and so lock, all of them first; and none of them is a join that the planner could turn into one that
+ * locks more, since the rows are locked inside and counted outside.
+ *
+ * <p>Which rows a branch reads depends on the kinds that are asked for:
+ *
+ * <ul>
+ *   <li>all kinds: the queue in its order;
+ *   <li>one kind: the same order within that kind, by the index that leads to it;
+ *   <li>several: first the queue in its order, but at most {@link #WINDOW} rows of it, since the rows of other kinds are
+ *       read in vain; if none of them can be claimed, kind by kind, starting with another one each time.
+ * </ul>
+ *
+ * So the order is the queue's unless its head is full of other workers' jobs, the cost is bounded by n either way, and
+ * an empty answer means that nothing can be claimed.
+ */
+final class ClaimStatement {
+    /** How many rows beyond n are read in the queue's order before the kinds are looked up one by one. */
+    static final int WINDOW = 100;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ClaimStatement.class);
+
+    private static final Field<String> SOURCE_PROFILE = DSL.field(DSL.name("source", "runtime_profile"), String.class);
+    private static final Field<String> SOURCE_QUEUE = DSL.field(DSL.name("source", "queue"), String.class);
+    private static final Field<Priority> BRANCH_PRIORITY =
+            DSL.field(DSL.name("branch", "priority"), EXECUTION_JOBS.QUEUE_PRIORITY.getDataType());
+    private static final Field<String> WANTED_KIND = DSL.field(DSL.name("wanted", "kind"), String.class);
+    private static final Name FREE = DSL.name("free");
+    private static final Field<String> FREE_ID =
+            DSL.field(DSL.name("free", "operation_id"), EXECUTION_JOBS.OPERATION_ID.getDataType());
+
+    private final Database database;
+    private final JobRows rows;
+
+    ClaimStatement(Database database, JobRows rows) {
+        this.database = database;
+        this.rows = rows;
+    }
+
+    List<Claim> claim(ClaimRequest request) {
+        return database.run("claim jobs", dsl -> {
+            int kinds = request.kinds().size();
+            if (kinds == 0) {
+                return claim(dsl, request, inOrder(request));
+            }
+            if (kinds == 1) {
+                return claim(dsl, request, byKind(request));
+            }
+            List<Claim> claims = claim(dsl, request, inWindow(request));
+            return claims.isEmpty() ? claim(dsl, request, byKind(request)) : claims;
+        });
+    }
+
+    /** All kinds, in the queue's order. */
+    private static Table<? extends Record> inOrder(ClaimRequest request) {
+        return sources(request)
+                .crossJoin(priorities())
+                .crossJoin(DSL.lateral(locking(request, DSL.noCondition()).asTable(FREE)));
+    }
+
+    /** The first rows in the queue's order, those of other kinds left out. */
+    private static Table<? extends Record> inWindow(ClaimRequest request) {
+        Name head = DSL.name("head");
+        Table<?> window = DSL.select(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.KIND)
+                .from(EXECUTION_JOBS)
+                .where(claimable())
+                .orderBy(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID)
+                .limit(DSL.inline(request.limit() + WINDOW))
+                .asTable(head);
+        Field<String> headId = DSL.field(DSL.name("head", "operation_id"), EXECUTION_JOBS.OPERATION_ID.getDataType());
+        Field<String> headKind = DSL.field(DSL.name("head", "kind"), String.class);
+        // Checked again on the locked row, without the place's priority: with it the planner would look for the id in
+        // the index of the queue, through the whole backlog, rather than in the primary key.
+        Table<?> free = DSL.select(EXECUTION_JOBS.OPERATION_ID)
+                .from(EXECUTION_JOBS)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(headId))
+                .and(headKind.eq(DSL.any(kinds(request))))
+                .and(JobRows.QUEUED)
+                .and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT))
+                .forNoKeyUpdate()
+                .skipLocked()
+                .asTable(FREE);
+        return sources(request)
+                .crossJoin(priorities())
+                .crossJoin(DSL.lateral(window))
+                .crossJoin(DSL.lateral(free));
+    }
+
+    /** Kind by kind, each in the queue's order. */
+    private static Table<? extends Record> byKind(ClaimRequest request) {
+        List<String> shuffled = new ArrayList<>(request.kinds());
+        Collections.shuffle(shuffled);
+        Table<?> wanted = DSL.unnest(DSL.val(shuffled.toArray(String[]::new), SQLDataType.CLOB.array()))
+                .as("wanted", "kind");
+        return sources(request)
+                .crossJoin(priorities())
+                .crossJoin(wanted)
+                .crossJoin(DSL.lateral(locking(request, ofWantedKind()).asTable(FREE)));
+    }
+
+    private static Select<Record1<String>> locking(ClaimRequest request, Condition kind) {
+        return DSL.select(EXECUTION_JOBS.OPERATION_ID)
+                .from(EXECUTION_JOBS)
+                .where(claimable().and(kind))
+                .orderBy(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID)
+                .limit(DSL.inline(request.limit()))
+                .forNoKeyUpdate()
+                .skipLocked();
+    }
+
+    /** Of the branch's kind. That a kind is not empty is said only here, and unlocks the index that leads to kinds. */
+    private static Condition ofWantedKind() {
+        return EXECUTION_JOBS.KIND.eq(WANTED_KIND).and(EXECUTION_JOBS.KIND.ne(DSL.inline("")));
+    }
+
+    /** Queued, in this branch's place, and due; checked again on the row once it is locked. */
+    private static Condition claimable() {
+        return JobRows.QUEUED
+                .and(EXECUTION_JOBS.QUEUE_PRIORITY.isNotNull())
+                .and(EXECUTION_JOBS.RUNTIME_PROFILE.eq(SOURCE_PROFILE))
+                .and(EXECUTION_JOBS.QUEUE.eq(SOURCE_QUEUE))
+                .and(EXECUTION_JOBS.QUEUE_PRIORITY.eq(BRANCH_PRIORITY))
+                .and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT));
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static Table<Record2<String, String>> sources(ClaimRequest request) {
+        Row2<String, String>[] values = request.sources().stream()
+                .map(source -> DSL.row(
+                        DSL.val(source.runtimeProfile(), SQLDataType.CLOB), DSL.val(source.queue(), SQLDataType.CLOB)))
+                .toArray(Row2[]::new);
+        return DSL.values(values).as("source", "runtime_profile", "queue");
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static Table<Record1<Priority>> priorities() {
+        Row1<Priority>[] values = Arrays.stream(Priority.values())
+                .map(priority -> DSL.row(DSL.inline(priority, EXECUTION_JOBS.QUEUE_PRIORITY)))
+                .toArray(Row1[]::new);
+        return DSL.values(values).as("branch", "priority");
+    }
+
+    private static Field<String[]> kinds(ClaimRequest request) {
+        return DSL.val(request.kinds().toArray(String[]::new), SQLDataType.CLOB.array());
+    }
+
+    private List<Claim> claim(DSLContext dsl, ClaimRequest request, Table<? extends Record> branches) {
+        CommonTableExpression<Record1<String>> locked = DSL.name("locked")
+                .asMaterialized(DSL.select(FREE_ID).from(branches).limit(DSL.inline(request.limit())));
+        Field<String> lockedId = locked.field(EXECUTION_JOBS.OPERATION_ID);
+        Field<Integer> number = DSL.rowNumber().over().cast(SQLDataType.INTEGER).as("number");
+        CommonTableExpression<?> numbered =
+                DSL.name("numbered").as(DSL.select(lockedId, number).from(locked));
+        Field<Integer> position = DSL.field(DSL.name("numbered", "number"), SQLDataType.INTEGER);
+        Field<UUID[]> tokens = DSL.val(request.tokens().toArray(UUID[]::new), SQLDataType.UUID.array());
+        Result<? extends Record> claimed = dsl.with(locked, numbered)
+                .update(EXECUTION_JOBS)
+                .set(assignments(request.worker(), DSL.arrayGet(tokens, position)))
+                .from(numbered)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(
+                        DSL.field(DSL.name("numbered", "operation_id"), EXECUTION_JOBS.OPERATION_ID.getDataType())))
+                .and(JobRows.QUEUED)
+                .returningResult(returned(position))
+                .fetch();
+        claimed.sort(Comparator.comparing(row -> row.get("number", Integer.class)));
+        return claims(dsl, claimed);
+    }
+
+    private static List<Field<?>> returned(Field<Integer> position) {
+        List<Field<?>> fields = new ArrayList<>(Attempts.CLAIM_FIELDS);
+        fields.add(position.as("number"));
+        return fields;
+    }
+
+    private static Map<Field<?>, Object> assignments(String worker, Field<UUID> token) {
+        Map<Field<?>, Object> values = new LinkedHashMap<>();
+        values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.PROVISIONING));
+        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
+        values.put(EXECUTION_JOBS.ATTEMPT_COUNT, EXECUTION_JOBS.ATTEMPT_COUNT.plus(1));
+        values.put(EXECUTION_JOBS.CLAIM_TOKEN, token);
+        values.put(EXECUTION_JOBS.CLAIMED_BY, worker);
+        values.put(EXECUTION_JOBS.CLAIMED_AT, DbTime.STATEMENT);
+        values.put(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.STATEMENT);
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.STATEMENT);
+        JobRows.putNullable(values, EXECUTION_JOBS.NEXT_RETRY_AT, null);
+        JobRows.putNullable(values, EXECUTION_JOBS.PERCENT_COMPLETE, null);
+        values.put(EXECUTION_JOBS.CURRENT_PHASE, "Claimed");
+        return values;
+    }
+
+    /** The claims of these rows. One whose record can't be read ends its job, so that it does not stop the others. */
+    private List<Claim> claims(DSLContext dsl, Result<? extends Record> claimed) {
+        List<Claim> claims = new ArrayList<>(claimed.size());
+        for (Record row : claimed) {
+            Claim claim = readable(dsl, row);
+            if (claim != null) {
+                claims.add(claim);
+            }
+        }
+        return claims;
+    }
+
+    private @Nullable Claim readable(DSLContext dsl, Record row) {
+        try {
+            return Attempts.claim(rows, row);
+        } catch (UndecodableJobException e) {
+            LOG.error("A claimed job fails, since its record can't be read: {}", e.getMessage(), e);
+            Attempts.failUndecodable(dsl, row);
+            return null;
+        }
+    }
+}

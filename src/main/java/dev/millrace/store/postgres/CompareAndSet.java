@@ -1,0 +1,158 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
+import dev.millrace.job.AttemptState;
+import dev.millrace.job.InvalidJobException;
+import dev.millrace.job.Job;
+import dev.millrace.types.JobStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jooq.Field;
+import org.jooq.impl.DSL;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a compare-and-set assigns: only what the writer changed against what it had read. What it merely carries along,
+ * such as an old heartbeat, is never written back.
+ */
+final class CompareAndSet {
+    private final JobRows rows;
+    private final JobCodec codec;
+
+    CompareAndSet(JobRows rows, JobCodec codec) {
+        this.rows = rows;
+        this.codec = codec;
+    }
+
+    /**
+     * @throws InvalidJobException if the writer changed what is not its to change
+     */
+    Map<Field<?>, Object> assignments(Job read, Job changed, Duration retryDelay) {
+        refuseForeign(read, changed);
+        if (retryDelay.isNegative()) {
+            throw new InvalidJobException("retryDelay", retryDelay.toString(), "zero or longer");
+        }
+        Map<Field<?>, Object> values = new LinkedHashMap<>();
+        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.CLOCK);
+        if (!codec.encode(read).equals(codec.encode(changed))) {
+            values.putAll(rows.recordAndProjections(changed));
+            place(values, read, changed);
+        }
+        state(values, read.state(), changed.state(), retryDelay);
+        status(values, read, changed, retryDelay);
+        return values;
+    }
+
+    /** A place in the queue follows the job's priority, and ends when the job goes to a remote backend. */
+    private static void place(Map<Field<?>, Object> values, Job read, Job changed) {
+        if (!changed.spec().local()) {
+            leaveQueue(values);
+        } else if (read.priority() != changed.priority()) {
+            values.put(
+                    EXECUTION_JOBS.QUEUE_PRIORITY,
+                    DSL.when(
+                            EXECUTION_JOBS.QUEUE_PRIORITY.isNotNull(),
+                            DSL.val(changed.priority(), EXECUTION_JOBS.PRIORITY)));
+        }
+    }
+
+    private static void state(
+            Map<Field<?>, Object> values, AttemptState read, AttemptState changed, Duration retryDelay) {
+        if (!Objects.equals(read.claimedBy(), changed.claimedBy())) {
+            JobRows.putNullable(values, EXECUTION_JOBS.CLAIMED_BY, changed.claimedBy());
+        }
+        if (!Objects.equals(read.claimedAt(), changed.claimedAt())) {
+            time(values, EXECUTION_JOBS.CLAIMED_AT, changed.claimedAt(), Duration.ZERO);
+        }
+        if (!Objects.equals(read.completedAt(), changed.completedAt())) {
+            time(values, EXECUTION_JOBS.COMPLETED_AT, changed.completedAt(), Duration.ZERO);
+        }
+        if (!Objects.equals(read.nextRetryAt(), changed.nextRetryAt())) {
+            time(values, EXECUTION_JOBS.NEXT_RETRY_AT, changed.nextRetryAt(), retryDelay);
+        }
+    }
+
+    private static void status(Map<Field<?>, Object> values, Job read, Job changed, Duration retryDelay) {
+        JobStatus now = changed.status();
+        if (read.status() == now) {
+            return;
+        }
+        values.put(EXECUTION_JOBS.STATUS, now);
+        if (now.isFinal()) {
+            ended(values, changed.policies().retention());
+        } else if (now == JobStatus.QUEUED) {
+            queuedAgain(values, retryDelay);
+        }
+    }
+
+    /** A final status: out of the queue, and kept from now on for its retention. */
+    static void ended(Map<Field<?>, Object> values, Duration retention) {
+        values.putIfAbsent(EXECUTION_JOBS.COMPLETED_AT, DbTime.CLOCK);
+        values.put(EXECUTION_JOBS.EXPIRES_AT, DbTime.plus(DbTime.CLOCK, retention));
+        leaveQueue(values);
+    }
+
+    /** Back in the queue: nobody's, and if it has a place there, claimable after the delay. */
+    static void queuedAgain(Map<Field<?>, Object> values, Duration delay) {
+        JobRows.putNullable(values, EXECUTION_JOBS.CLAIM_TOKEN, null);
+        JobRows.putNullable(values, EXECUTION_JOBS.CLAIMED_BY, null);
+        JobRows.putNullable(values, EXECUTION_JOBS.CLAIMED_AT, null);
+        JobRows.putNullable(values, EXECUTION_JOBS.LAST_HEARTBEAT_AT, null);
+        values.putIfAbsent(
+                EXECUTION_JOBS.QUEUE_VISIBLE_AT,
+                DSL.when(EXECUTION_JOBS.QUEUE_VISIBLE_AT.isNotNull(), DbTime.plus(DbTime.CLOCK, delay)));
+    }
+
+    private static void leaveQueue(Map<Field<?>, Object> values) {
+        JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_PRIORITY, null);
+        JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_VISIBLE_AT, null);
+    }
+
+    /** Null clears; anything else becomes the database's time, for the writer's clock doesn't count. */
+    private static void time(
+            Map<Field<?>, Object> values, Field<Instant> field, @Nullable Instant value, Duration delay) {
+        if (value == null) {
+            JobRows.putNullable(values, field, null);
+        } else {
+            values.put(field, delay.isZero() ? DbTime.CLOCK : DbTime.plus(DbTime.CLOCK, delay));
+        }
+    }
+
+    private static void refuseForeign(Job read, Job changed) {
+        AttemptState before = read.state();
+        AttemptState after = changed.state();
+        refuse("id", read.id().equals(changed.id()), "the id that was read");
+        refuse("createdAt", read.createdAt().equals(changed.createdAt()), "the time that was read");
+        refuse("version", before.version() == after.version(), "the version that was read; it grows by itself");
+        refuse(
+                "attemptCount",
+                before.attemptCount() == after.attemptCount(),
+                "the count that was read; only claims change it");
+        refuse(
+                "updatedAt",
+                before.updatedAt().equals(after.updatedAt()),
+                "the time that was read; it follows by itself");
+        String attempts = "what was read; only the claim and the attempt's own writes change it";
+        refuse("lastHeartbeatAt", Objects.equals(before.lastHeartbeatAt(), after.lastHeartbeatAt()), attempts);
+        refuse("percentComplete", Objects.equals(before.percentComplete(), after.percentComplete()), attempts);
+        refuse("currentPhase", Objects.equals(before.currentPhase(), after.currentPhase()), attempts);
+        if (before.status().isFinal() && before.status() != after.status()) {
+            throw new InvalidJobException(
+                    "status",
+                    after.status().literal() + " for a job that is "
+                            + before.status().literal(),
+                    "the final status that it has");
+        }
+    }
+
+    private static void refuse(String field, boolean same, String allowed) {
+        if (!same) {
+            throw new InvalidJobException(field, "a changed value", allowed);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
+import dev.millrace.store.Attempt;
+import dev.millrace.store.Pulse;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import org.jooq.Condition;
+import org.jooq.DSLContext;
+import org.jooq.Field;
+import org.jooq.Record;
+import org.jooq.impl.DSL;
+import org.jooq.impl.SQLDataType;
+
+/**
+ * Signs of life for many attempts in one statement. It changes no indexed column, so with the table's fill factor the
+ * new row versions find room on their pages and no index is touched; at most {@link #CHUNK} rows a statement, since one
+ * transaction can't reuse the room that its own old versions take.
+ *
+ * <p>Rows that someone else has locked are left out rather than waited for: one caller's open transaction must not cost
+ * the other jobs their heartbeat. So a row that is missing from the answer says nothing yet. A plain read, which no lock
+ * delays, then tells those that are lost from those that were locked.
+ */
+final class Heartbeat {
+    static final int CHUNK = 50;
+
+    private final Database database;
+
+    Heartbeat(Database database) {
+        this.database = database;
+    }
+
+    Map<Attempt, Pulse> beat(Collection<Attempt> attempts) {
+        Map<Attempt, Pulse> pulses = new LinkedHashMap<>();
+        List<Attempt> all = List.copyOf(attempts);
+        for (int from = 0; from < all.size(); from += CHUNK) {
+            List<Attempt> chunk = all.subList(from, Math.min(from + CHUNK, all.size()));
+            pulses.putAll(database.run("send heartbeats", dsl -> beatChunk(dsl, chunk)));
+        }
+        return pulses;
+    }
+
+    private static Map<Attempt, Pulse> beatChunk(DSLContext dsl, List<Attempt> chunk) {
+        Map<Attempt, Pulse> pulses = new HashMap<>();
+        RowLock lock = RowLock.skipping(owned(chunk));
+        dsl.with(lock.cte())
+                .update(EXECUTION_JOBS)
+                .set(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.CLOCK)
+                .from(lock.cte())
+                .where(lock.joined())
+                .returningResult(
+                        EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.CLAIM_TOKEN, EXECUTION_JOBS.CANCELLATION_REQUESTED)
+                .forEach(row -> pulses.put(
+                        new Attempt(row.value1(), row.value2()),
+                        row.value3() ? Pulse.CANCELLATION_REQUESTED : Pulse.HELD));
+        Set<Attempt> unanswered = new HashSet<>(chunk);
+        unanswered.removeAll(pulses.keySet());
+        if (!unanswered.isEmpty()) {
+            pulses.putAll(lookAt(dsl, unanswered));
+        }
+        return pulses;
+    }
+
+    /** The rows of these attempts. An id and a token that are both in the lists belong together: no token has two ids. */
+    private static Condition owned(Collection<Attempt> attempts) {
+        UUID[] tokens = attempts.stream().map(Attempt::token).toArray(UUID[]::new);
+        return ids(attempts)
+                .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(DSL.val(tokens, SQLDataType.UUID.array()))))
+                .and(JobRows.LIVE);
+    }
+
+    private static Condition ids(Collection<Attempt> attempts) {
+        String[] ids = attempts.stream().map(Attempt::jobId).distinct().toArray(String[]::new);
+        Field<String[]> array = DSL.val(ids, SQLDataType.CLOB.array());
+        return EXECUTION_JOBS.OPERATION_ID.eq(DSL.any(array));
+    }
+
+    private static Map<Attempt, Pulse> lookAt(DSLContext dsl, Set<Attempt> attempts) {
+        Map<String, Record> rows = new HashMap<>();
+        dsl.select(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.CLAIM_TOKEN, EXECUTION_JOBS.STATUS)
+                .from(EXECUTION_JOBS)
+                .where(ids(attempts))
+                .forEach(row -> rows.put(row.value1(), row));
+        Map<Attempt, Pulse> pulses = new HashMap<>();
+        for (Attempt attempt : attempts) {
+            Record row = rows.get(attempt.jobId());
+            boolean mine = row != null
+                    && Objects.equals(row.get(EXECUTION_JOBS.CLAIM_TOKEN), attempt.token())
+                    && row.get(EXECUTION_JOBS.STATUS).isClaimed();
+            pulses.put(attempt, mine ? Pulse.BUSY : Pulse.LOST);
+        }
+        return pulses;
+    }
+}

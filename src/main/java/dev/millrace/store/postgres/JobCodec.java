@@ -1,0 +1,176 @@
+package dev.millrace.store.postgres;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.DeserializationContext;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectReader;
+import com.fasterxml.jackson.databind.ObjectWriter;
+import com.fasterxml.jackson.databind.SerializerProvider;
+import com.fasterxml.jackson.databind.deser.std.StdDeserializer;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.module.SimpleModule;
+import com.fasterxml.jackson.databind.ser.std.StdSerializer;
+import dev.millrace.job.InvalidJobException;
+import dev.millrace.job.Job;
+import dev.millrace.types.JobStatus;
+import dev.millrace.types.JsonText;
+import dev.millrace.types.Priority;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.Function;
+
+/**
+ * A job as the JSON of its column {@code record}, and back. What this release doesn't know of a job or its spec comes
+ * out as it went in, to the letter: such members, and the parameters, are cut out of the text rather than parsed.
+ */
+final class JobCodec {
+    /** The largest record that is stored, in bytes of UTF-8. */
+    static final int MAX_RECORD_BYTES = 1024 * 1024;
+
+    private static final String SOURCE = "source";
+
+    private final ObjectWriter writer;
+    private final ObjectReader reader;
+    private final ObjectReader trees;
+
+    JobCodec() {
+        SimpleModule module = new SimpleModule("millrace");
+        module.addSerializer(JsonText.class, new RawSerializer());
+        module.addDeserializer(JsonText.class, new RawDeserializer());
+        text(module, Instant.class, Instant::toString, Instant::parse);
+        text(module, Duration.class, Duration::toString, Duration::parse);
+        text(module, Priority.class, Priority::literal, Priority::of);
+        text(module, JobStatus.class, JobStatus::literal, JobStatus::of);
+        ObjectMapper mapper = JsonMapper.builder()
+                .addModule(module)
+                .defaultPropertyInclusion(
+                        JsonInclude.Value.construct(JsonInclude.Include.NON_EMPTY, JsonInclude.Include.USE_DEFAULTS))
+                .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+                .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+                .build();
+        writer = mapper.writerFor(Job.class);
+        reader = mapper.readerFor(Job.class);
+        trees = mapper.readerFor(JsonNode.class);
+    }
+
+    /**
+     * @throws InvalidJobException if the record is too large
+     */
+    JsonText encode(Job job) {
+        String text;
+        try {
+            text = writer.writeValueAsString(job);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("Job \"" + job.id() + "\" can't be written as JSON: " + e.getMessage(), e);
+        }
+        int bytes = text.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > MAX_RECORD_BYTES) {
+            throw new InvalidJobException(
+                    "record",
+                    bytes + " bytes of JSON",
+                    "at most " + MAX_RECORD_BYTES + " bytes; keep large input elsewhere and submit a reference to it");
+        }
+        return JsonText.of(text);
+    }
+
+    /** The job in a record; its time of creation and attempt state are not in there.
+     *
+     * @throws UndecodableJobException if this release can't read it
+     */
+    Job decode(String id, JsonText record) {
+        try {
+            return reader.withAttribute(SOURCE, record.text()).readValue(record.text());
+        } catch (JsonProcessingException e) {
+            throw new UndecodableJobException(id, e);
+        }
+    }
+
+    /** Whether two JSON texts say the same: members in any order, numbers by value. */
+    boolean sameJson(JsonText one, JsonText other) {
+        if (one.equals(other)) {
+            return true;
+        }
+        try {
+            JsonNode a = trees.readValue(one.text());
+            JsonNode b = trees.readValue(other.text());
+            return a.equals(JobCodec::compareNumbers, b);
+        } catch (JsonProcessingException e) {
+            return false;
+        }
+    }
+
+    private static int compareNumbers(JsonNode a, JsonNode b) {
+        if (a.isNumber() && b.isNumber()) {
+            return a.decimalValue().compareTo(b.decimalValue());
+        }
+        return a.equals(b) ? 0 : 1;
+    }
+
+    private static <T> void text(
+            SimpleModule module, Class<T> type, Function<T, String> write, Function<String, T> read) {
+        module.addSerializer(type, new StdSerializer<T>(type) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public void serialize(T value, JsonGenerator out, SerializerProvider provider) throws IOException {
+                out.writeString(write.apply(value));
+            }
+        });
+        module.addDeserializer(type, new StdDeserializer<T>(type) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public T deserialize(JsonParser in, DeserializationContext context) throws IOException {
+                return read.apply(in.getText());
+            }
+        });
+    }
+
+    /** Writes JSON as it is. */
+    private static final class RawSerializer extends StdSerializer<JsonText> {
+        private static final long serialVersionUID = 1L;
+
+        RawSerializer() {
+            super(JsonText.class);
+        }
+
+        @Override
+        public void serialize(JsonText value, JsonGenerator out, SerializerProvider provider) throws IOException {
+            out.writeRawValue(value.text());
+        }
+    }
+
+    /** Cuts the current value out of the text that is being read. */
+    private static final class RawDeserializer extends StdDeserializer<JsonText> {
+        private static final long serialVersionUID = 1L;
+
+        RawDeserializer() {
+            super(JsonText.class);
+        }
+
+        @Override
+        public JsonText deserialize(JsonParser in, DeserializationContext context) throws IOException {
+            int start = (int) in.currentTokenLocation().getCharOffset();
+            if (in.currentToken() == JsonToken.VALUE_STRING) {
+                in.finishToken();
+            }
+            in.skipChildren();
+            int end = (int) in.currentLocation().getCharOffset();
+            String source = (String) context.getAttribute(SOURCE);
+            return JsonText.of(source.substring(start, end).stripTrailing());
+        }
+
+        @Override
+        public JsonText getNullValue(DeserializationContext context) {
+            return JsonText.of("null");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
+import dev.millrace.job.InvalidJobException;
+import dev.millrace.job.JobSpec;
+import dev.millrace.store.Attempt;
+import dev.millrace.store.Claim;
+import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Finish;
+import dev.millrace.store.JobQueue;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jooq.Condition;
+import org.jooq.DSLContext;
+import org.jooq.Field;
+import org.jooq.impl.DSL;
+
+/** The place of jobs in the local queue. It is no part of the job, so none of this changes a version. */
+final class PostgresJobQueue implements JobQueue {
+    private static final Condition LOCAL = EXECUTION_JOBS.BACKEND.eq(DSL.inline(JobSpec.LOCAL_BACKEND));
+    private static final Condition PLACED = EXECUTION_JOBS.QUEUE_PRIORITY.isNotNull();
+
+    private final Database database;
+    private final PostgresWorkSource work;
+
+    PostgresJobQueue(Database database, PostgresWorkSource work) {
+        this.database = database;
+        this.work = work;
+    }
+
+    @Override
+    public boolean enqueue(String id) {
+        Condition unplaced = JobRows.QUEUED.and(LOCAL).and(EXECUTION_JOBS.QUEUE_PRIORITY.isNull());
+        return database.run(
+                "enqueue job \"" + id + "\"",
+                dsl -> update(dsl, RowLock.waiting(idIs(id), unplaced), place(DbTime.CLOCK)) == 1
+                        || dsl.fetchExists(EXECUTION_JOBS, idIs(id), JobRows.QUEUED, PLACED));
+    }
+
+    @Override
+    public List<Claim> claim(ClaimRequest request) {
+        return work.claim(request);
+    }
+
+    @Override
+    public boolean requeue(String id, Duration delay) {
+        Map<Field<?>, Object> values = place(DbTime.plus(DbTime.CLOCK, checkedDelay(delay)));
+        return database.run(
+                "requeue job \"" + id + "\"",
+                dsl -> update(dsl, RowLock.waiting(idIs(id), JobRows.QUEUED, LOCAL), values) == 1);
+    }
+
+    @Override
+    public boolean requeue(Attempt attempt, Duration delay) {
+        return work.finish(attempt, new Finish.HandBack(delay, null));
+    }
+
+    @Override
+    public boolean remove(String id) {
+        Map<Field<?>, Object> values = new LinkedHashMap<>();
+        JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_PRIORITY, null);
+        JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_VISIBLE_AT, null);
+        // Repair gives a place to rows that nobody has touched for a while; the removal is to last for that while.
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.CLOCK);
+        return database.run(
+                "remove job \"" + id + "\" from its queue",
+                dsl -> update(dsl, RowLock.waiting(idIs(id), JobRows.QUEUED, PLACED), values) == 1);
+    }
+
+    @Override
+    public long depth(String runtimeProfile, String queue) {
+        return database.run("count queue \"" + queue + "\"", dsl -> (long) dsl.fetchCount(
+                EXECUTION_JOBS,
+                JobRows.QUEUED,
+                PLACED,
+                EXECUTION_JOBS.RUNTIME_PROFILE.eq(runtimeProfile),
+                EXECUTION_JOBS.QUEUE.eq(queue),
+                EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT)));
+    }
+
+    @Override
+    public int repair(Duration untouchedFor, int limit) {
+        checkedDelay(untouchedFor);
+        if (limit < 1) {
+            throw new InvalidJobException("limit", String.valueOf(limit), "a whole number from 1");
+        }
+        Condition forgotten = JobRows.QUEUED
+                .and(LOCAL)
+                .and(EXECUTION_JOBS.QUEUE_PRIORITY.isNull())
+                .and(EXECUTION_JOBS.CANCELLATION_REQUESTED.isFalse())
+                .and(EXECUTION_JOBS.UPDATED_AT.lt(
+                        DbTime.minus(DbTime.STATEMENT, DSL.val(untouchedFor, DbTime.DURATION))));
+        return database.run(
+                "repair places in the queue",
+                dsl -> update(dsl, RowLock.skipping(limit, forgotten), place(DbTime.CLOCK)));
+    }
+
+    private static Map<Field<?>, Object> place(Field<Instant> visibleAt) {
+        Map<Field<?>, Object> values = new LinkedHashMap<>();
+        values.put(EXECUTION_JOBS.QUEUE_PRIORITY, EXECUTION_JOBS.PRIORITY);
+        values.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, visibleAt);
+        return values;
+    }
+
+    private static Condition idIs(String id) {
+        return EXECUTION_JOBS.OPERATION_ID.eq(id);
+    }
+
+    private static int update(DSLContext dsl, RowLock lock, Map<Field<?>, Object> values) {
+        return dsl.with(lock.cte())
+                .update(EXECUTION_JOBS)
+                .set(values)
+                .from(lock.cte())
+                .where(lock.joined())
+                .execute();
+    }
+
+    private static Duration checkedDelay(Duration delay) {
+        return new Finish.HandBack(delay, null).delay();
+    }
+}

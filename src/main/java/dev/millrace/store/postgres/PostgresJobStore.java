@@ -1,0 +1,206 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
+import dev.millrace.job.AttemptState;
+import dev.millrace.job.Cancellation;
+import dev.millrace.job.InvalidJobException;
+import dev.millrace.job.Job;
+import dev.millrace.job.NewJob;
+import dev.millrace.store.CancelResult;
+import dev.millrace.store.Creation;
+import dev.millrace.store.JobConflictException;
+import dev.millrace.store.JobStore;
+import dev.millrace.types.JobStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jooq.DSLContext;
+import org.jooq.Field;
+import org.jooq.Record;
+import org.jspecify.annotations.Nullable;
+
+/** Creates, reads and changes jobs. */
+final class PostgresJobStore implements JobStore {
+    private static final int MAX_ROUNDS = 100;
+
+    private final Database database;
+    private final JobCodec codec;
+    private final JobRows rows;
+
+    PostgresJobStore(Database database, JobCodec codec) {
+        this.database = database;
+        this.codec = codec;
+        this.rows = new JobRows(codec);
+    }
+
+    @Override
+    public Creation submit(NewJob job) {
+        Job wanted = new Job(job.id(), job.spec(), job.priority(), job.policies(), job.audit(), null, null, null, null);
+        Map<Field<?>, Object> values = rows.recordAndProjections(wanted);
+        values.put(EXECUTION_JOBS.OPERATION_ID, job.id());
+        values.put(EXECUTION_JOBS.VERSION, 1L);
+        values.put(EXECUTION_JOBS.STATUS, JobStatus.QUEUED);
+        values.put(EXECUTION_JOBS.CREATED_AT, DbTime.STATEMENT);
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.STATEMENT);
+        values.put(
+                EXECUTION_JOBS.EXPIRES_AT,
+                DbTime.plus(DbTime.STATEMENT, job.policies().retention()));
+        if (job.spec().local()) {
+            values.put(EXECUTION_JOBS.QUEUE_PRIORITY, job.priority());
+            values.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DbTime.plus(DbTime.STATEMENT, job.delay()));
+        }
+        return database.run("submit job \"" + job.id() + "\"", dsl -> insert(dsl, wanted, values));
+    }
+
+    @Override
+    public Creation create(Job job) {
+        AttemptState fresh = AttemptState.queued(job.state().updatedAt());
+        if (!job.state().equals(fresh)) {
+            throw new InvalidJobException(
+                    "state",
+                    "a job that is " + job.status().literal() + " at version " + job.version() + " after "
+                            + job.state().attemptCount() + " attempts",
+                    "a job as it is before its first claim: Queued, version 1, nothing else set");
+        }
+        Map<Field<?>, Object> values = rows.recordAndProjections(job);
+        values.put(EXECUTION_JOBS.OPERATION_ID, job.id());
+        values.put(EXECUTION_JOBS.VERSION, 1L);
+        values.put(EXECUTION_JOBS.STATUS, JobStatus.QUEUED);
+        values.put(EXECUTION_JOBS.CREATED_AT, job.createdAt());
+        values.put(EXECUTION_JOBS.UPDATED_AT, job.state().updatedAt());
+        values.put(
+                EXECUTION_JOBS.EXPIRES_AT,
+                DbTime.plus(DbTime.STATEMENT, job.policies().retention()));
+        return database.run("create job \"" + job.id() + "\"", dsl -> insert(dsl, job, values));
+    }
+
+    @Override
+    public Optional<Job> get(String id) {
+        return database.run("read job \"" + id + "\"", dsl -> read(dsl, id));
+    }
+
+    @Override
+    public boolean compareAndSet(Job read, Job changed, Duration retryDelay) {
+        Map<Field<?>, Object> values = new CompareAndSet(rows, codec).assignments(read, changed, retryDelay);
+        return database.run("change job \"" + read.id() + "\"", dsl -> update(dsl, read, values));
+    }
+
+    @Override
+    public CancelResult cancel(String id, @Nullable String by, @Nullable String why) {
+        Cancellation.check(by, why);
+        return database.run("cancel job \"" + id + "\"", dsl -> {
+            // Each round that finds the row changed means that someone else got on, so this ends.
+            for (int round = 0; round < MAX_ROUNDS; round++) {
+                CancelResult result = tryCancel(dsl, id, by, why);
+                if (result != null) {
+                    return result;
+                }
+            }
+            throw new IllegalStateException(
+                    "Job \"" + id + "\" changed " + MAX_ROUNDS + " times while it was to be cancelled; try again.");
+        });
+    }
+
+    private @Nullable CancelResult tryCancel(DSLContext dsl, String id, @Nullable String by, @Nullable String why) {
+        Record row = dsl.select(JobRows.FIELDS)
+                .select(DbTime.CLOCK.as("clock"))
+                .from(EXECUTION_JOBS)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
+                .fetchOne();
+        if (row == null) {
+            return CancelResult.NOT_FOUND;
+        }
+        if (row.get(EXECUTION_JOBS.STATUS).isFinal()) {
+            return CancelResult.ALREADY_ENDED;
+        }
+        Job job = rows.job(row);
+        boolean queued = job.status() == JobStatus.QUEUED;
+        if (!queued && job.cancellationRequested()) {
+            return CancelResult.REQUESTED;
+        }
+        Instant now = row.get("clock", Instant.class);
+        Job changed = job.cancellationRequested()
+                ? job
+                : job.withAudit(job.audit().withCancellation(new Cancellation(now, by, why)));
+        Map<Field<?>, Object> values = new CompareAndSet(rows, codec)
+                .assignments(job, queued ? changed.withStatus(JobStatus.CANCELLED) : changed, Duration.ZERO);
+        if (!update(dsl, job, values)) {
+            return null;
+        }
+        return queued ? CancelResult.CANCELLED : CancelResult.REQUESTED;
+    }
+
+    /** Updates the row if it is still of the version that was read; its lock is taken first, so that times are right. */
+    private static boolean update(DSLContext dsl, Job read, Map<Field<?>, Object> values) {
+        RowLock lock =
+                RowLock.waiting(EXECUTION_JOBS.OPERATION_ID.eq(read.id()), EXECUTION_JOBS.VERSION.eq(read.version()));
+        return dsl.with(lock.cte())
+                        .update(EXECUTION_JOBS)
+                        .set(values)
+                        .from(lock.cte())
+                        .where(lock.joined())
+                        .execute()
+                == 1;
+    }
+
+    private Creation insert(DSLContext dsl, Job wanted, Map<Field<?>, Object> values) {
+        // A job that is there when we insert and gone when we read was deleted in between: insert again.
+        for (int round = 0; round < MAX_ROUNDS; round++) {
+            Record inserted = dsl.insertInto(EXECUTION_JOBS)
+                    .set(values)
+                    .onConflict(EXECUTION_JOBS.OPERATION_ID)
+                    .doNothing()
+                    .returningResult(EXECUTION_JOBS.CREATED_AT, EXECUTION_JOBS.UPDATED_AT)
+                    .fetchOne();
+            if (inserted != null) {
+                Job job = wanted.at(
+                        inserted.get(EXECUTION_JOBS.CREATED_AT),
+                        AttemptState.queued(inserted.get(EXECUTION_JOBS.UPDATED_AT)));
+                return new Creation(job, true);
+            }
+            Optional<Job> there = read(dsl, wanted.id());
+            if (there.isPresent()) {
+                refuseOther(wanted, there.get());
+                return new Creation(there.get(), false);
+            }
+        }
+        throw new IllegalStateException("Job \"" + wanted.id() + "\" is neither there nor can it be created: it was"
+                + " deleted " + MAX_ROUNDS + " times meanwhile, or the transaction's snapshot can't see it.");
+    }
+
+    private Optional<Job> read(DSLContext dsl, String id) {
+        return dsl.select(JobRows.FIELDS)
+                .from(EXECUTION_JOBS)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
+                .fetchOptional(rows::job);
+    }
+
+    private void refuseOther(Job wanted, Job there) {
+        Map<String, Boolean> same = new LinkedHashMap<>();
+        same.put("kind", wanted.spec().kind().equals(there.spec().kind()));
+        same.put(
+                "runtimeProfile",
+                wanted.spec().runtimeProfile().equals(there.spec().runtimeProfile()));
+        same.put("queue", wanted.spec().queue().equals(there.spec().queue()));
+        same.put("backend", wanted.spec().backend().equals(there.spec().backend()));
+        same.put("priority", wanted.priority() == there.priority());
+        same.put("policies", wanted.policies().equals(there.policies()));
+        same.put(
+                "parameters",
+                codec.sameJson(wanted.spec().parameters(), there.spec().parameters()));
+        List<String> differences = new ArrayList<>();
+        same.forEach((part, equal) -> {
+            if (!equal) {
+                differences.add(part);
+            }
+        });
+        if (!differences.isEmpty()) {
+            throw new JobConflictException(wanted.id(), differences);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
+import dev.millrace.job.InvalidJobException;
+import dev.millrace.job.JobSpec;
+import dev.millrace.store.Attempt;
+import dev.millrace.store.Claim;
+import dev.millrace.store.Finish;
+import dev.millrace.store.ReconcilableJobs;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jooq.CommonTableExpression;
+import org.jooq.Condition;
+import org.jooq.DSLContext;
+import org.jooq.Field;
+import org.jooq.Record;
+import org.jooq.impl.DSL;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Overdue attempts. Their age is a condition of the UPDATE as well as of the read before it, so a beat that lands in
+ * between wins, and a sweep that was delayed writes nothing.
+ */
+final class PostgresReconcilableJobs implements ReconcilableJobs {
+    private static final Logger LOG = LoggerFactory.getLogger(PostgresReconcilableJobs.class);
+
+    private static final Condition LOCAL = EXECUTION_JOBS.BACKEND.eq(DSL.inline(JobSpec.LOCAL_BACKEND));
+
+    private final Database database;
+    private final JobRows rows;
+
+    PostgresReconcilableJobs(Database database, JobCodec codec) {
+        this.database = database;
+        this.rows = new JobRows(codec);
+    }
+
+    @Override
+    public Instant probe() {
+        // No job has an empty id: takes the locks of a beat and needs its privileges, and writes nothing.
+        CommonTableExpression<?> beat = DSL.name("beat")
+                .as(DSL.update(EXECUTION_JOBS)
+                        .set(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.CLOCK)
+                        .where(EXECUTION_JOBS.OPERATION_ID.eq(DSL.inline("")))
+                        .returningResult(EXECUTION_JOBS.OPERATION_ID));
+        return database.run(
+                "probe the database",
+                dsl -> dsl.with(beat).select(DbTime.CLOCK).fetchSingle().value1());
+    }
+
+    @Override
+    public List<Suspect> suspects(String after, int limit) {
+        if (limit < 1) {
+            throw new InvalidJobException("limit", String.valueOf(limit), "a whole number from 1");
+        }
+        Field<Boolean> tooLong = DSL.field(tooLong(DbTime.STATEMENT)).as("too_long");
+        return database.run(
+                "look for overdue jobs",
+                dsl -> dsl.select(Attempts.CLAIM_FIELDS)
+                        .select(tooLong)
+                        .from(EXECUTION_JOBS)
+                        .where(JobRows.CLAIMED)
+                        .and(EXECUTION_JOBS.OPERATION_ID.gt(after))
+                        .and(silent(DbTime.STATEMENT).or(tooLong(DbTime.STATEMENT)))
+                        .orderBy(EXECUTION_JOBS.OPERATION_ID)
+                        .limit(DSL.inline(limit))
+                        .fetch(this::suspect));
+    }
+
+    private Suspect suspect(Record row) {
+        Cause cause = Boolean.TRUE.equals(row.get("too_long", Boolean.class)) ? Cause.DURATION : Cause.HEARTBEAT;
+        try {
+            return Suspect.of(Attempts.claim(rows, row), cause);
+        } catch (UndecodableJobException e) {
+            LOG.error("An overdue job's record can't be read: {}", e.getMessage(), e);
+            Attempt attempt = new Attempt(row.get(EXECUTION_JOBS.OPERATION_ID), row.get(EXECUTION_JOBS.CLAIM_TOKEN));
+            return new Suspect(attempt, cause, null);
+        }
+    }
+
+    @Override
+    public Expiry expire(Suspect suspect, Finish finish) {
+        Condition same = sameAttempt(suspect);
+        Condition overdue = overdue(suspect.cause());
+        return database.run("end overdue job \"" + suspect.attempt().jobId() + "\"", dsl -> {
+            RowLock lock = RowLock.skipping(same, overdue);
+            int ended = dsl.with(lock.cte())
+                    .update(EXECUTION_JOBS)
+                    .set(assignments(dsl, suspect, finish))
+                    .from(lock.cte())
+                    .where(lock.joined())
+                    .and(overdue)
+                    .execute();
+            if (ended == 1) {
+                return Expiry.ENDED;
+            }
+            return dsl.fetchExists(EXECUTION_JOBS, same, overdue) ? Expiry.LOCKED : Expiry.SPARED;
+        });
+    }
+
+    private Map<Field<?>, Object> assignments(DSLContext dsl, Suspect suspect, Finish finish) {
+        Claim claim = suspect.claim();
+        if (claim == null) {
+            return Attempts.unreadable();
+        }
+        Instant now = dsl.select(DbTime.CLOCK).fetchSingle().value1();
+        return Ending.of(finish, claim.job()).overdue(suspect.cause()).assignments(rows, claim, now);
+    }
+
+    @Override
+    public boolean isLocked(Suspect suspect) {
+        Condition same = EXECUTION_JOBS.OPERATION_ID.eq(suspect.attempt().jobId());
+        return database.run("see whether job \"" + suspect.attempt().jobId() + "\" is locked", dsl -> {
+            boolean free = dsl.select(EXECUTION_JOBS.OPERATION_ID)
+                            .from(EXECUTION_JOBS)
+                            .where(same)
+                            .forNoKeyUpdate()
+                            .skipLocked()
+                            .fetchOne()
+                    != null;
+            return !free && dsl.fetchExists(EXECUTION_JOBS, same);
+        });
+    }
+
+    @Override
+    public Optional<Duration> shortestHeartbeatTimeout() {
+        return database.run(
+                "read heartbeat timeouts",
+                dsl -> Optional.ofNullable(dsl.select(DSL.min(EXECUTION_JOBS.HEARTBEAT_TIMEOUT))
+                        .from(EXECUTION_JOBS)
+                        .where(JobRows.CLAIMED, LOCAL)
+                        .fetchSingle()
+                        .value1()));
+    }
+
+    /** The attempt that was read, as it was read: the record that is written was made from that version. */
+    private static Condition sameAttempt(Suspect suspect) {
+        Claim claim = suspect.claim();
+        return EXECUTION_JOBS
+                .OPERATION_ID
+                .eq(suspect.attempt().jobId())
+                .and(EXECUTION_JOBS.CLAIM_TOKEN.isNotDistinctFrom(
+                        suspect.attempt().token()))
+                .and(
+                        claim == null
+                                ? DSL.noCondition()
+                                : EXECUTION_JOBS.VERSION.eq(claim.job().version()))
+                .and(JobRows.CLAIMED);
+    }
+
+    private static Condition overdue(Cause cause) {
+        return cause == Cause.DURATION ? tooLong(DbTime.CLOCK) : silent(DbTime.CLOCK);
+    }
+
+    private static Condition silent(Field<Instant> now) {
+        Field<Instant> lastSeen =
+                DSL.coalesce(EXECUTION_JOBS.LAST_HEARTBEAT_AT, EXECUTION_JOBS.CLAIMED_AT, EXECUTION_JOBS.UPDATED_AT);
+        return LOCAL.and(lastSeen.lt(DbTime.minus(now, EXECUTION_JOBS.HEARTBEAT_TIMEOUT)));
+    }
+
+    private static Condition tooLong(Field<Instant> now) {
+        return EXECUTION_JOBS.CLAIMED_AT.lt(DbTime.minus(now, EXECUTION_JOBS.MAX_DURATION));
+    }
+}

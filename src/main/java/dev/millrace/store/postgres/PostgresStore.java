@@ -1,0 +1,75 @@
+package dev.millrace.store.postgres;
+
+import dev.millrace.store.JobQueue;
+import dev.millrace.store.JobStore;
+import dev.millrace.store.ReconcilableJobs;
+import dev.millrace.store.StoreClock;
+import dev.millrace.store.WorkSource;
+import java.sql.Connection;
+import javax.sql.DataSource;
+import org.jooq.Configuration;
+import org.jooq.ConnectionProvider;
+import org.jooq.impl.DefaultConnectionProvider;
+
+/**
+ * The store in one schema of one database: the way to the implementations of the interfaces in {@code
+ * dev.millrace.store}. Immutable and safe for use by many threads; in a caller's transaction as far as the caller's
+ * connection is.
+ */
+public final class PostgresStore {
+    private final JobStore jobs;
+    private final JobQueue queue;
+    private final WorkSource work;
+    private final ReconcilableJobs reconcilable;
+    private final StoreClock clock;
+
+    private final String schema;
+    private final JobCodec codec;
+
+    private PostgresStore(ConnectionProvider connections, String schema, JobCodec codec) {
+        this.schema = schema;
+        this.codec = codec;
+        Database database = new Database(connections, schema);
+        PostgresWorkSource source = new PostgresWorkSource(database, codec);
+        this.jobs = new PostgresJobStore(database, codec);
+        this.queue = new PostgresJobQueue(database, source);
+        this.work = source;
+        this.reconcilable = new PostgresReconcilableJobs(database, codec);
+        this.clock = new PostgresStoreClock(database);
+    }
+
+    /** Each operation in a transaction of its own, on a connection of this pool. */
+    public static PostgresStore on(DataSource pool, String schema) {
+        return new PostgresStore(new OwnConnections(pool), schema, new JobCodec());
+    }
+
+    /** The same schema, each operation in the transaction that this configuration is of; of its settings none is used. */
+    public PostgresStore in(Configuration transaction) {
+        return new PostgresStore(transaction.connectionProvider(), schema, codec);
+    }
+
+    /** The same schema, each operation on this connection, which stays the caller's to commit and close. */
+    public PostgresStore in(Connection connection) {
+        return new PostgresStore(new DefaultConnectionProvider(connection), schema, codec);
+    }
+
+    public JobStore jobs() {
+        return jobs;
+    }
+
+    public JobQueue queue() {
+        return queue;
+    }
+
+    public WorkSource work() {
+        return work;
+    }
+
+    public ReconcilableJobs reconcilable() {
+        return reconcilable;
+    }
+
+    public StoreClock clock() {
+        return clock;
+    }
+}

@@ -1,0 +1,193 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
+import dev.millrace.job.Job;
+import dev.millrace.job.PastAttempt;
+import dev.millrace.job.Progress;
+import dev.millrace.store.Attempt;
+import dev.millrace.store.Claim;
+import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Finish;
+import dev.millrace.store.Pulse;
+import dev.millrace.store.WorkSource;
+import dev.millrace.types.JobStatus;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import org.jooq.DSLContext;
+import org.jooq.Field;
+import org.jooq.Record;
+import org.jooq.impl.DSL;
+import org.jooq.impl.SQLDataType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims, and the writes of attempts. Why no stale write can pass: each is fenced on the attempt's token and a live
+ * status, both checked on the row under its lock. A token is drawn for one claim; what ends the attempt clears it or
+ * makes the status final, and the next claim sets another. So a worker that was stopped, superseded and continued, or
+ * that holds the job again by a later claim, finds its old token nowhere.
+ */
+final class PostgresWorkSource implements WorkSource {
+    private static final int MAX_ROUNDS = 100;
+
+    private final Database database;
+    private final JobRows rows;
+    private final ClaimStatement claims;
+    private final Heartbeat heartbeat;
+
+    PostgresWorkSource(Database database, JobCodec codec) {
+        this.database = database;
+        this.rows = new JobRows(codec);
+        this.claims = new ClaimStatement(database, rows);
+        this.heartbeat = new Heartbeat(database);
+    }
+
+    @Override
+    public List<Claim> claim(ClaimRequest request) {
+        return claims.claim(request);
+    }
+
+    @Override
+    public List<Claim> recover(Collection<UUID> tokens) {
+        Field<UUID[]> wanted = DSL.val(tokens.toArray(UUID[]::new), SQLDataType.UUID.array());
+        return database.run(
+                "look for jobs of an unanswered claim",
+                dsl -> dsl.select(Attempts.CLAIM_FIELDS)
+                        .from(EXECUTION_JOBS)
+                        .where(EXECUTION_JOBS.STATUS.eq(JobRows.literal(JobStatus.PROVISIONING)))
+                        .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(wanted)))
+                        .orderBy(EXECUTION_JOBS.OPERATION_ID)
+                        .fetch(row -> Attempts.claim(rows, row)));
+    }
+
+    @Override
+    public Map<Attempt, Pulse> beat(Collection<Attempt> attempts) {
+        return heartbeat.beat(attempts);
+    }
+
+    @Override
+    public Pulse start(Attempt attempt) {
+        Map<Field<?>, Object> values = signOfLife();
+        // Started before, and asked again because the answer was lost: no second change of status.
+        values.put(
+                EXECUTION_JOBS.VERSION,
+                DSL.when(
+                                EXECUTION_JOBS.STATUS.eq(JobRows.literal(JobStatus.PROVISIONING)),
+                                EXECUTION_JOBS.VERSION.plus(1))
+                        .otherwise(EXECUTION_JOBS.VERSION));
+        values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.RUNNING));
+        values.put(EXECUTION_JOBS.CURRENT_PHASE, "Running");
+        return database.run("start job \"" + attempt.jobId() + "\"", dsl -> write(dsl, attempt, values));
+    }
+
+    @Override
+    public Pulse progress(Attempt attempt, @Nullable Double percent, @Nullable String phase) {
+        Progress progress = new Progress(percent, phase);
+        Map<Field<?>, Object> values = signOfLife();
+        if (progress.percent() != null) {
+            values.put(EXECUTION_JOBS.PERCENT_COMPLETE, progress.percent());
+        }
+        if (progress.phase() != null) {
+            values.put(EXECUTION_JOBS.CURRENT_PHASE, progress.phase());
+        }
+        return database.run("report progress of job \"" + attempt.jobId() + "\"", dsl -> write(dsl, attempt, values));
+    }
+
+    private static Map<Field<?>, Object> signOfLife() {
+        Map<Field<?>, Object> values = new LinkedHashMap<>();
+        values.put(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.CLOCK);
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.CLOCK);
+        return values;
+    }
+
+    /** A write of one attempt that carries no record, and so needs no version. */
+    private static Pulse write(DSLContext dsl, Attempt attempt, Map<Field<?>, Object> values) {
+        RowLock lock = RowLock.waiting(Attempts.owned(attempt));
+        Boolean cancel = dsl.with(lock.cte())
+                .update(EXECUTION_JOBS)
+                .set(values)
+                .from(lock.cte())
+                .where(lock.joined())
+                .returningResult(EXECUTION_JOBS.CANCELLATION_REQUESTED)
+                .fetchOne(EXECUTION_JOBS.CANCELLATION_REQUESTED);
+        if (cancel == null) {
+            return Pulse.LOST;
+        }
+        return cancel ? Pulse.CANCELLATION_REQUESTED : Pulse.HELD;
+    }
+
+    @Override
+    public boolean finish(Claim claim, Finish finish) {
+        if (!(finish instanceof Finish.Succeed)) {
+            return finish(claim.attempt(), finish);
+        }
+        Map<Field<?>, Object> values =
+                Ending.of(finish, claim.job()).columns(claim.job().policies().retention());
+        return database.run(
+                "finish job \"" + claim.job().id() + "\"",
+                dsl -> write(dsl, claim.attempt(), values) != Pulse.LOST
+                        || finishedBefore(dsl, claim.attempt(), finish));
+    }
+
+    /** The same by the attempt alone, for all endings but success: they reread the job anyway. */
+    boolean finish(Attempt attempt, Finish finish) {
+        return database.run("finish job \"" + attempt.jobId() + "\"", dsl -> finishWithRecord(dsl, attempt, finish));
+    }
+
+    /** Rereads, merges and repeats until the record's version is the one that was read, or the attempt is not ours. */
+    private boolean finishWithRecord(DSLContext dsl, Attempt attempt, Finish finish) {
+        for (int round = 0; round < MAX_ROUNDS; round++) {
+            Record row = dsl.select(Attempts.CLAIM_FIELDS)
+                    .select(DbTime.CLOCK.as("clock"))
+                    .from(EXECUTION_JOBS)
+                    .where(Attempts.owned(attempt))
+                    .fetchOne();
+            if (row == null) {
+                return finishedBefore(dsl, attempt, finish);
+            }
+            Claim current = Attempts.claim(rows, row);
+            Job job = current.job();
+            Map<Field<?>, Object> values =
+                    Ending.of(finish, job).assignments(rows, current, row.get("clock", Instant.class));
+            RowLock lock = RowLock.waiting(Attempts.owned(attempt), EXECUTION_JOBS.VERSION.eq(job.version()));
+            int written = dsl.with(lock.cte())
+                    .update(EXECUTION_JOBS)
+                    .set(values)
+                    .from(lock.cte())
+                    .where(lock.joined())
+                    .execute();
+            if (written == 1) {
+                return true;
+            }
+        }
+        throw new IllegalStateException("Job \"" + attempt.jobId() + "\" changed " + MAX_ROUNDS
+                + " times while its attempt was to be ended; try again.");
+    }
+
+    /** Whether an earlier call, whose answer was lost, has already written this ending. */
+    private boolean finishedBefore(DSLContext dsl, Attempt attempt, Finish finish) {
+        Record row = dsl.select(Attempts.CLAIM_FIELDS)
+                .from(EXECUTION_JOBS)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(attempt.jobId()))
+                .fetchOne();
+        if (row == null) {
+            return false;
+        }
+        Job job = rows.job(row);
+        if (finish instanceof Finish.Succeed) {
+            return job.status() == JobStatus.SUCCEEDED
+                    && Objects.equals(row.get(EXECUTION_JOBS.CLAIM_TOKEN), attempt.token());
+        }
+        for (PastAttempt past : job.outcome().history()) {
+            if (attempt.token().equals(past.token())) {
+                return Ending.explains(past, finish);
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,156 @@
+package dev.millrace.worker;
+
+import dev.millrace.job.PayloadCodec;
+import dev.millrace.store.Finish;
+import dev.millrace.store.StoreException;
+import dev.millrace.store.WorkSource;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a handler's thread does for one attempt: promote, decode, handle, finish.
+ *
+ * <p>Promoting asks the database until it answers. A handler whose start is unknown must not run: the job may be someone
+ * else's by now, or cancelled. Asking again is safe, since a job that runs under this token answers {@code HELD}.
+ * Meanwhile the attempt is beaten for, and the wait ends as soon as its ending is decided: by its timeout, by its loss,
+ * by a shutdown.
+ *
+ * <p>Anything thrown by the handler, or by decoding its payload, is a failure of this job and of nothing else: errors such
+ * as a stack overflow or a missing class included. The slot is given back whatever happens.
+ */
+final class AttemptRunner {
+    private static final Logger LOG = LoggerFactory.getLogger(AttemptRunner.class);
+    private static final Duration NO_HANDLER_DELAY = Duration.ofSeconds(30);
+
+    private final Map<String, Route<?>> routes;
+    private final PayloadCodec codec;
+    private final WorkSource source;
+    private final Outcomes outcomes;
+    private final Health health;
+    private final Ticker ticker;
+    private final String worker;
+    private final BooleanSupplier closing;
+
+    AttemptRunner(
+            Map<String, Route<?>> routes,
+            PayloadCodec codec,
+            WorkSource source,
+            Outcomes outcomes,
+            Health health,
+            Ticker ticker,
+            String worker,
+            BooleanSupplier closing) {
+        this.routes = routes;
+        this.codec = codec;
+        this.source = source;
+        this.outcomes = outcomes;
+        this.health = health;
+        this.ticker = ticker;
+        this.worker = worker;
+        this.closing = closing;
+    }
+
+    void run(RunningAttempt attempt) {
+        try {
+            LogContext.enter(attempt, worker);
+            if (promote(attempt)) {
+                handle(attempt);
+            }
+        } catch (Throwable e) {
+            health.trouble("Running " + attempt, e);
+            LOG.error("Running {} failed outside of its handler.", attempt, e);
+            conclude(attempt, Endings.afterHandler(attempt, e));
+        } finally {
+            if (attempt.open()) {
+                attempt.closeEnding();
+            }
+            attempt.runOver();
+            LogContext.leave();
+        }
+    }
+
+    /** True if the handler is to run; otherwise the attempt's ending is decided. */
+    private boolean promote(RunningAttempt attempt) {
+        Backoff backoff = new Backoff();
+        while (attempt.open()) {
+            if (closing.getAsBoolean()) {
+                conclude(attempt, Endings.handBack(attempt, "The worker closed before the job was started"));
+            } else if (attempt.stopReason() == StopReason.CANCELLED) {
+                conclude(attempt, new Finish.Cancel());
+            } else if (started(attempt)) {
+                return true;
+            } else if (attempt.stopReason() == null) {
+                attempt.awaitEnding(backoff.next());
+            }
+        }
+        return false;
+    }
+
+    /** Asks once. False if the handler is not to run, or not yet. */
+    private boolean started(RunningAttempt attempt) {
+        try {
+            switch (source.start(attempt.attempt())) {
+                case HELD -> {
+                    return true;
+                }
+                case CANCELLATION_REQUESTED -> attempt.stop(StopReason.CANCELLED);
+                case LOST -> {
+                    if (attempt.lose()) {
+                        LOG.info("{} was lost before it started: nothing was run.", attempt);
+                    }
+                }
+                case BUSY -> LOG.debug("{} can't be started yet: its row is locked.", attempt);
+            }
+        } catch (StoreException e) {
+            health.trouble("Starting " + attempt, e);
+            LOG.warn("It is not known whether {} is started, so its handler waits: {}", attempt, e.toString());
+        }
+        return false;
+    }
+
+    private void handle(RunningAttempt attempt) {
+        Route<?> route = routes.get(attempt.job().kind());
+        if (route == null) {
+            conclude(attempt, new Finish.HandBack(NO_HANDLER_DELAY, "This worker has no handler for the kind"));
+            return;
+        }
+        if (!attempt.begin()) {
+            // Stopped since it was started. If it was decided by then, this decides nothing any more.
+            conclude(attempt, Endings.handBack(attempt, "Stopped before the handler started"));
+            return;
+        }
+        Throwable failure = null;
+        try {
+            route.run(codec, attempt.job(), new HandlerContext(attempt, source, worker, health, ticker));
+        } catch (Throwable e) {
+            failure = e;
+        } finally {
+            attempt.leave();
+        }
+        Finish ending = Endings.afterHandler(attempt, failure);
+        if (failure != null) {
+            Throwable reported = failure;
+            Failures.survive(() -> report(attempt, reported, ending));
+        }
+        conclude(attempt, ending);
+    }
+
+    private void conclude(RunningAttempt attempt, Finish ending) {
+        if (attempt.decide(ending)) {
+            outcomes.write(attempt);
+        }
+    }
+
+    private static void report(RunningAttempt attempt, Throwable failure, Finish ending) {
+        if (!attempt.open() || ending instanceof Finish.Cancel) {
+            LOG.debug("The handler of {} stopped as it was asked to ({}).", attempt, attempt.stopReason(), failure);
+        } else if (ending instanceof Finish.Retry retry) {
+            LOG.warn("The handler of {} failed; the next attempt is due in {}.", attempt, retry.delay(), failure);
+        } else {
+            LOG.error("The handler of {} failed, and there is no other attempt.", attempt, failure);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+package dev.millrace.worker;
+
+import dev.millrace.job.InvalidJobException;
+import dev.millrace.store.Claim;
+import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.StoreUnavailableException;
+import dev.millrace.store.WorkSource;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Claims jobs for free slots. One thread, so there is one claim call in flight at most.
+ *
+ * <p>A claim asks for as many jobs as there are free slots. While claims bring jobs, the next one is made as soon as a
+ * slot is free. When one brings none the loop waits for the poll interval, whatever slots become free meanwhile, or until
+ * it is woken. After a failure it waits 0.2, 0.5, 1 and 2 s, then for the poll interval, and a wake-up does not shorten
+ * that.
+ *
+ * <p>When the answer to a claim is lost, its jobs may have been claimed all the same. {@link LostReplies} asks
+ * about them before the loop claims again, and a few times more while it goes on.
+ *
+ * <p>No claims are made while beats fail ({@link Heartbeats}), nor once the worker closes: what a claim in flight then
+ * brings is handed back without being run.
+ */
+final class ClaimLoop implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(ClaimLoop.class);
+    private static final int QUICK_REPETITIONS = 4;
+    static final String CLOSING = "The worker closed before the job was started";
+
+    private final WorkSource source;
+    private final WorkerSettings settings;
+    private final List<String> kinds;
+    private final List<ClaimRequest.Source> sources;
+    private final RunningAttempts attempts;
+    private final Intake intake;
+    private final Health health;
+    private final Ticker ticker;
+    private final LostReplies lost;
+
+    private final Bell bell = new Bell();
+    private final Backoff backoff = new Backoff();
+    private volatile boolean stopped;
+    private volatile boolean running;
+    private volatile boolean woken;
+    private long nextClaim;
+    private int rotation;
+
+    ClaimLoop(
+            WorkSource source,
+            WorkerSettings settings,
+            List<String> kinds,
+            RunningAttempts attempts,
+            Intake intake,
+            Health health,
+            Ticker ticker,
+            Timings timings) {
+        this.source = source;
+        this.settings = settings;
+        this.kinds = kinds;
+        this.sources = settings.sources();
+        this.attempts = attempts;
+        this.intake = intake;
+        this.health = health;
+        this.ticker = ticker;
+        this.lost = new LostReplies(source, intake, health, ticker, timings);
+    }
+
+    /** There may be something to do: a free slot, beats that are answered again. */
+    void look() {
+        bell.ring();
+    }
+
+    /** There may be jobs to claim. */
+    void wakeUp() {
+        woken = true;
+        bell.ring();
+    }
+
+    /** No more claims. Returns at once; {@link #ended} tells when a claim in flight has come to its end. */
+    void stop() {
+        stopped = true;
+        bell.ring();
+    }
+
+    /** Whether no claim is in flight, and none will be. Of use once it was stopped. */
+    boolean ended() {
+        return !running;
+    }
+
+    @Override
+    public void run() {
+        running = true;
+        try {
+            while (!stopped) {
+                long pause = step();
+                if (pause > 0 && !stopped) {
+                    bell.await(pause);
+                }
+            }
+            lost.settle(bell);
+        } finally {
+            running = false;
+            attempts.changed();
+        }
+    }
+
+    /** Does what there is to do now. Returns how long nothing will be, unless the bell rings. */
+    private long step() {
+        try {
+            if (!health.beatsFail() && mayAct()) {
+                lost.askIfDue(freeSlots());
+                claimIfDue();
+            }
+            return pause();
+        } catch (Throwable e) {
+            long pause = pauseAfterFailure();
+            Failures.survive(() -> report(e));
+            return pause;
+        }
+    }
+
+    /** After a failure nothing is tried until it is time to. */
+    private boolean mayAct() {
+        return backoff.failures() == 0 || ticker.now() >= nextClaim;
+    }
+
+    private long pause() {
+        if (health.beatsFail()) {
+            return settings.pollInterval().toNanos();
+        }
+        long now = ticker.now();
+        if (!mayAct()) {
+            return nextClaim - now;
+        }
+        long toAsk = Math.max(0, lost.nextAsk() - now);
+        long toClaim =
+                freeSlots() > 0 ? nextClaim - now : settings.pollInterval().toNanos();
+        return Math.min(toAsk, toClaim);
+    }
+
+    private int freeSlots() {
+        return settings.concurrency() - attempts.count();
+    }
+
+    private void claimIfDue() {
+        int free = freeSlots();
+        boolean wanted = woken || ticker.now() >= nextClaim;
+        if (free <= 0 || !wanted || stopped) {
+            return;
+        }
+        woken = false;
+        List<Claim> claims = claim(Math.min(free, settings.claimLimit()));
+        succeeded();
+        if (claims.isEmpty()) {
+            nextClaim = ticker.now() + poll();
+        }
+        take(claims, ticker.now());
+    }
+
+    private List<Claim> claim(int limit) {
+        ClaimRequest request = ClaimRequest.of(settings.name(), rotatedSources(), kinds, limit);
+        try {
+            return source.claim(request);
+        } catch (InvalidJobException e) {
+            throw e; // refused before anything was sent
+        } catch (Throwable e) {
+            lost.add(request);
+            throw e;
+        }
+    }
+
+    private List<ClaimRequest.Source> rotatedSources() {
+        List<ClaimRequest.Source> rotated = new ArrayList<>(sources);
+        Collections.rotate(rotated, -rotation);
+        rotation = (rotation + 1) % sources.size();
+        return rotated;
+    }
+
+    private void take(List<Claim> claims, long claimedAt) {
+        if (stopped) {
+            intake.handBack(claims, claim -> claimedAt, CLOSING);
+        } else {
+            intake.run(claims, claim -> claimedAt);
+        }
+    }
+
+    private void succeeded() {
+        backoff.reset();
+        if (health.claimsFail()) {
+            health.claimsFail(false);
+            LOG.info("Claims are answered again.");
+        }
+    }
+
+    private long pauseAfterFailure() {
+        long pause = backoff.next();
+        if (backoff.failures() > QUICK_REPETITIONS) {
+            pause = Math.max(pause, poll());
+        }
+        nextClaim = ticker.now() + pause;
+        return pause;
+    }
+
+    private void report(Throwable failure) {
+        health.claimsFail(true);
+        health.trouble("Claiming", failure);
+        if (failure instanceof StoreUnavailableException) {
+            LOG.warn("Claiming failed; it is repeated: {}", failure.toString());
+        } else {
+            LOG.error("Claiming failed; it is repeated.", failure);
+            lost.unexpectedFailure();
+        }
+    }
+
+    /** A little less than the poll interval, at random. */
+    private long poll() {
+        long interval = settings.pollInterval().toNanos();
+        return interval - ThreadLocalRandom.current().nextLong(interval / 4 + 1);
+    }
+}

@@ -1,0 +1,40 @@
+package dev.millrace.worker;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** What the loops know about how they are doing, for {@link WorkerStatus}. */
+final class Health {
+    /** What went wrong, and when, by this machine's clock. */
+    record Trouble(String what, Instant at) {}
+
+    private volatile @Nullable Trouble last;
+    private volatile boolean claimsFail;
+    private volatile boolean beatsFail;
+
+    void trouble(String doing, Throwable failure) {
+        last = new Trouble(doing + ": " + Failures.describe(failure), Instant.now());
+    }
+
+    @Nullable
+    Trouble last() {
+        return last;
+    }
+
+    void claimsFail(boolean value) {
+        claimsFail = value;
+    }
+
+    boolean claimsFail() {
+        return claimsFail;
+    }
+
+    /** Beats have failed for so long that a running job may count as dead: no more jobs are claimed. */
+    void beatsFail(boolean value) {
+        beatsFail = value;
+    }
+
+    boolean beatsFail() {
+        return beatsFail;
+    }
+}

@@ -1,0 +1,215 @@
+package dev.millrace.worker;
+
+import dev.millrace.store.Attempt;
+import dev.millrace.store.Pulse;
+import dev.millrace.store.StoreUnavailableException;
+import dev.millrace.store.WorkSource;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Shows that this worker's jobs live. One thread, which does nothing else and shares none with handlers: when the first
+ * attempt is due it beats for all that are due, or nearly, in one call, and then sleeps until the next one is. Nearly
+ * means within a tenth of the job's interval, so that attempts which began at different times come to be beaten for
+ * together.
+ *
+ * <ul>
+ *   <li>Lost: the handler is flagged and interrupted, and nothing more is written for the attempt.
+ *   <li>Cancellation requested: the handler is flagged and interrupted, once.
+ *   <li>Busy, someone else's transaction holds the row: nothing is known, so the beat is repeated soon.
+ *   <li>The call failed: it is repeated after 2 s, or the interval if that is shorter. A failure that is not about the
+ *       connection may be one job's fault, so each is then beaten for by itself.
+ * </ul>
+ *
+ * <p>Silence is no loss. When beats have failed for longer than the heartbeat timeout of a job that runs here, that job
+ * may be given to someone else; so the worker takes no more. But its handlers go on: only a database that answers can
+ * say that a job is lost, and after an outage the sweep waits, so most are not. When beats are answered again the worker
+ * claims again.
+ *
+ * <p>An attempt is beaten for from its claim on, also while it waits for a thread, until its outcome is written.
+ */
+final class Heartbeats implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(Heartbeats.class);
+    private static final long NOTHING_TO_DO = TimeUnit.SECONDS.toNanos(30);
+    private static final long SCANNING = Long.MAX_VALUE;
+
+    private final RunningAttempts attempts;
+    private final WorkSource source;
+    private final Health health;
+    private final Ticker ticker;
+    private final long retryDelay;
+    private final Runnable onRecovery;
+    private final Bell bell = new Bell();
+    private volatile boolean stopped;
+    private volatile long wakesAt = SCANNING;
+
+    /** @param onRecovery called when beats are answered again after they had failed for too long */
+    Heartbeats(
+            RunningAttempts attempts,
+            WorkSource source,
+            Health health,
+            Ticker ticker,
+            WorkerSettings settings,
+            Runnable onRecovery) {
+        this.attempts = attempts;
+        this.source = source;
+        this.health = health;
+        this.ticker = ticker;
+        this.retryDelay = settings.beatRetryDelay().toNanos();
+        this.onRecovery = onRecovery;
+    }
+
+    /** An attempt was registered: wakes the loop if it would sleep past the attempt's first beat. */
+    void watch(RunningAttempt attempt) {
+        if (attempt.beats().next() < wakesAt) {
+            bell.ring();
+        }
+    }
+
+    void stop() {
+        stopped = true;
+        bell.ring();
+    }
+
+    @Override
+    public void run() {
+        while (!stopped) {
+            try {
+                // Before looking, not after: whoever registers from here on rings, and no one is overlooked.
+                wakesAt = SCANNING;
+                beatForDue();
+                judgeSilence();
+                wakesAt = nextBeat();
+            } catch (Throwable e) {
+                wakesAt = ticker.now() + retryDelay;
+                Failures.survive(() -> {
+                    health.trouble("Beating", e);
+                    LOG.error("The heartbeat loop failed; it goes on.", e);
+                });
+            }
+            bell.await(wakesAt - ticker.now());
+        }
+    }
+
+    private void beatForDue() {
+        long now = ticker.now();
+        if (attempts.all().stream().anyMatch(attempt -> attempt.beats().next() <= now && !attempt.closed())) {
+            List<RunningAttempt> due = attempts.all().stream()
+                    .filter(attempt -> attempt.beats().nearlyDue(now) && !attempt.closed())
+                    .toList();
+            batches(due).forEach(this::beat);
+        }
+    }
+
+    /** Mostly one. An attempt whose ending is on its way may meet a newer one of the same job, though. */
+    private static List<Map<String, RunningAttempt>> batches(List<RunningAttempt> due) {
+        List<Map<String, RunningAttempt>> batches = new ArrayList<>();
+        for (RunningAttempt attempt : due) {
+            String jobId = attempt.job().id();
+            Map<String, RunningAttempt> batch = batches.stream()
+                    .filter(candidate -> !candidate.containsKey(jobId))
+                    .findFirst()
+                    .orElseGet(() -> {
+                        Map<String, RunningAttempt> added = new LinkedHashMap<>();
+                        batches.add(added);
+                        return added;
+                    });
+            batch.put(jobId, attempt);
+        }
+        return batches;
+    }
+
+    private void beat(Map<String, RunningAttempt> batch) {
+        try {
+            ask(batch.values());
+        } catch (StoreUnavailableException e) {
+            failed(batch.values(), e);
+        } catch (Throwable e) {
+            if (batch.size() == 1) {
+                failed(batch.values(), e);
+            } else {
+                LOG.warn("Beating for {} jobs together failed; each is beaten for by itself.", batch.size(), e);
+                batch.forEach((jobId, attempt) -> beat(Map.of(jobId, attempt)));
+            }
+        }
+    }
+
+    private void ask(Collection<RunningAttempt> asked) {
+        long now = ticker.now();
+        Map<Attempt, Pulse> answers =
+                source.beat(asked.stream().map(RunningAttempt::attempt).toList());
+        for (RunningAttempt attempt : asked) {
+            hear(attempt, answers.getOrDefault(attempt.attempt(), Pulse.BUSY), now);
+        }
+    }
+
+    private void hear(RunningAttempt attempt, Pulse pulse, long asked) {
+        switch (pulse) {
+            case HELD -> attempt.beats().answered(asked);
+            case CANCELLATION_REQUESTED -> {
+                attempt.beats().answered(asked);
+                if (attempt.stop(StopReason.CANCELLED)) {
+                    LOG.info("Someone asked for {} to be cancelled: its handler is interrupted.", attempt);
+                }
+            }
+            case LOST -> {
+                attempt.beats().answered(asked);
+                if (attempt.lose()) {
+                    LOG.warn(
+                            "{} is lost: the job has ended, was given to another attempt, or is gone. Its handler is"
+                                    + " interrupted.",
+                            attempt);
+                }
+            }
+            case BUSY -> {
+                attempt.beats().heard(asked);
+                repeatAfter(attempt, attempt.beats().interval() / 2);
+            }
+        }
+    }
+
+    private void failed(Collection<RunningAttempt> unanswered, Throwable failure) {
+        health.trouble("Beating for " + unanswered.size() + " jobs", failure);
+        if (failure instanceof StoreUnavailableException) {
+            LOG.warn("Beating for {} jobs failed; it is repeated soon: {}", unanswered.size(), failure.toString());
+        } else {
+            LOG.warn("Beating for {} failed; it is repeated soon.", unanswered, failure);
+        }
+        unanswered.forEach(attempt -> repeatAfter(attempt, attempt.beats().interval()));
+    }
+
+    private void repeatAfter(RunningAttempt attempt, long most) {
+        attempt.beats().repeatAt(ticker.now() + Math.min(retryDelay, most));
+    }
+
+    private void judgeSilence() {
+        long now = ticker.now();
+        boolean failing = attempts.all().stream()
+                .anyMatch(attempt -> !attempt.closed() && attempt.beats().overdue(now));
+        if (failing == health.beatsFail()) {
+            return;
+        }
+        health.beatsFail(failing);
+        if (failing) {
+            LOG.error("Beats have failed for longer than a heartbeat timeout: no more jobs are claimed until they are"
+                    + " answered. Handlers go on.");
+        } else {
+            LOG.info("Beats are answered again: jobs are claimed again.");
+            onRecovery.run();
+        }
+    }
+
+    private long nextBeat() {
+        long latest = ticker.now() + (health.beatsFail() ? retryDelay : NOTHING_TO_DO);
+        return attempts.all().stream()
+                .filter(attempt -> !attempt.closed())
+                .mapToLong(attempt -> attempt.beats().next())
+                .reduce(latest, Math::min);
+    }
+}

@@ -1,0 +1,39 @@
+package dev.millrace.worker;
+
+/** A handler asked whether it should stop, and it should. Thrown by {@link JobContext#throwIfCancelled}. */
+public final class JobCancelledException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final String jobId;
+    private final int attempt;
+    private final String worker;
+    private final StopReason reason;
+
+    JobCancelledException(String jobId, int attempt, String worker, StopReason reason) {
+        super("Attempt " + attempt + " of job \"" + jobId + "\" on worker \"" + worker + "\" should stop: " + reason);
+        this.jobId = jobId;
+        this.attempt = attempt;
+        this.worker = worker;
+        this.reason = reason;
+    }
+
+    /** The job that should stop. */
+    public String jobId() {
+        return jobId;
+    }
+
+    /** The number of the attempt. */
+    public int attempt() {
+        return attempt;
+    }
+
+    /** The name of the worker that runs it. */
+    public String worker() {
+        return worker;
+    }
+
+    /** Why it should stop. */
+    public StopReason reason() {
+        return reason;
+    }
+}

@@ -1,0 +1,114 @@
+package dev.millrace.worker;
+
+import dev.millrace.store.StoreException;
+import dev.millrace.store.WorkSource;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes how attempts ended, as often as it takes: after a failure it waits 0.2, 0.5, 1 and then 2 s and repeats, which
+ * is safe since the database recognises an ending that it has by the attempt's token. The attempt keeps its slot and its
+ * beats meanwhile, so nobody takes the job for dead while its outcome is on the way.
+ *
+ * <p>Writing ends when the ending is written, or refused because the job is no longer the attempt's, or when the worker
+ * gives up: at the end of {@link Shutdown}, or after {@value #UNEXPECTED_LIMIT} failures that are not the database's.
+ * Then the job is recovered by the expiry of its heartbeat, as if the worker had died.
+ *
+ * <p>A handler's own thread writes the outcome that the handler's return decided. All others are written on threads of
+ * their own: the handler's may be stuck.
+ */
+final class Outcomes {
+    private static final Logger LOG = LoggerFactory.getLogger(Outcomes.class);
+    private static final int UNEXPECTED_LIMIT = 5;
+
+    private final WorkSource source;
+    private final Executor elsewhere;
+    private final Health health;
+    private final CountDownLatch givenUp = new CountDownLatch(1);
+
+    Outcomes(WorkSource source, Executor elsewhere, Health health) {
+        this.source = source;
+        this.elsewhere = elsewhere;
+        this.health = health;
+    }
+
+    /** Writes what was decided for this attempt, on this thread, and closes its ending. Throws nothing. */
+    void write(RunningAttempt attempt) {
+        try {
+            repeatUntilAnswered(attempt);
+        } catch (Throwable e) {
+            health.trouble("Writing the outcome of " + attempt, e);
+            LOG.error(
+                    "The outcome of {}, {}, could not be written. The job runs again once its heartbeat has expired.",
+                    attempt,
+                    attempt.decided(),
+                    e);
+        } finally {
+            attempt.closeEnding();
+        }
+    }
+
+    /** The same, on another thread. */
+    void writeElsewhere(RunningAttempt attempt) {
+        try {
+            elsewhere.execute(() -> write(attempt));
+        } catch (Throwable e) {
+            // Not on this thread: it is a timer's or a loop's, and must not wait for a database.
+            health.trouble("Writing the outcome of " + attempt, e);
+            LOG.error(
+                    "There is no thread to write the outcome of {}. The job runs again once its heartbeat has expired.",
+                    attempt,
+                    e);
+            attempt.closeEnding();
+        }
+    }
+
+    /** No repetitions any more: what is not written yet is left to the expiry of heartbeats. */
+    void giveUp() {
+        givenUp.countDown();
+    }
+
+    private void repeatUntilAnswered(RunningAttempt attempt) {
+        Backoff backoff = new Backoff();
+        int unexpected = 0;
+        do {
+            try {
+                if (!source.finish(attempt.claim(), attempt.decided())) {
+                    LOG.warn(
+                            "The outcome of {}, {}, was refused: the job has ended, was given to another attempt, or is"
+                                    + " gone.",
+                            attempt,
+                            attempt.decided());
+                }
+                return;
+            } catch (StoreException e) {
+                health.trouble("Writing the outcome of " + attempt, e);
+                LOG.warn("The outcome of {} is not written yet: {}", attempt, e.toString());
+            } catch (Throwable e) {
+                unexpected++;
+                if (unexpected == UNEXPECTED_LIMIT) {
+                    throw e;
+                }
+                health.trouble("Writing the outcome of " + attempt, e);
+                LOG.warn("The outcome of {} is not written yet.", attempt, e);
+            }
+        } while (!givenUpWithin(backoff.next()));
+        LOG.warn(
+                "The outcome of {}, {}, was not written before the worker closed. The job runs again once its heartbeat"
+                        + " has expired.",
+                attempt,
+                attempt.decided());
+    }
+
+    @SuppressWarnings("UnusedException") // a handler may have left one behind; outcomes don't stop for interrupts
+    private boolean givenUpWithin(long nanos) {
+        try {
+            return givenUp.await(nanos, TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            return false;
+        }
+    }
+}

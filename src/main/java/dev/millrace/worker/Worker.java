@@ -1,0 +1,233 @@
+package dev.millrace.worker;
+
+import dev.millrace.job.PayloadCodec;
+import dev.millrace.store.WorkSource;
+import dev.millrace.worker.WorkerStatus.Claiming;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Claims jobs and runs their handlers, up to a number at a time. Each job is run by one worker at a time as far as the
+ * database knows; what a worker that was taken for dead still writes is refused.
+ *
+ * <pre>{@code
+ * try (Worker worker = Worker.on(source, codec)
+ *         .handle(thumbnail, (payload, context) -> resize(payload))
+ *         .settings(settings -> settings.withConcurrency(4))
+ *         .start()) {
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>An outage of the database fails no job and interrupts no handler: outcomes are kept and written when it is back. A
+ * started worker keeps the JVM running until it is closed; its other threads don't. Handlers run on virtual threads where
+ * the JVM has them.
+ *
+ * <p>Safe for use by many threads.
+ */
+public final class Worker implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
+
+    private enum State {
+        NEW,
+        OPEN,
+        CLOSING,
+        CLOSED
+    }
+
+    private final WorkerSettings settings;
+    private final Health health = new Health();
+    private final RunningAttempts attempts;
+    private final Heartbeats heartbeats;
+    private final Deadlines deadlines;
+    private final ClaimLoop claims;
+    private final Shutdown shutdown;
+    private final Thread beating;
+    private final Thread claiming;
+    private final Thread lifecycle;
+    private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
+    private final CountDownLatch closeAsked = new CountDownLatch(1);
+    private final CountDownLatch closed = new CountDownLatch(1);
+
+    Worker(
+            WorkerSettings settings,
+            WorkSource source,
+            PayloadCodec codec,
+            Map<String, Route<?>> routes,
+            List<AutoCloseable> companions,
+            Timings timings) {
+        this.settings = settings;
+        Ticker ticker = Ticker.started();
+        WorkerThreads threads = new WorkerThreads(settings.name(), settings.concurrency());
+        this.attempts = new RunningAttempts(this::look);
+        Outcomes outcomes = new Outcomes(source, threads.outcomes(), health);
+        this.heartbeats = new Heartbeats(attempts, source, health, ticker, settings, this::look);
+        this.deadlines = new Deadlines(attempts, outcomes, ticker, timings, threads.timer("deadlines"));
+        AttemptRunner runner = new AttemptRunner(
+                routes, codec, source, outcomes, health, ticker, settings.name(), this::closingOrClosed);
+        Intake intake = new Intake(attempts, heartbeats, deadlines, runner, outcomes, threads.handlers(), ticker);
+        this.claims = new ClaimLoop(
+                source, settings, List.copyOf(routes.keySet()), attempts, intake, health, ticker, timings);
+        this.shutdown =
+                new Shutdown(claims, attempts, outcomes, heartbeats, deadlines, threads, companions, settings, timings);
+        this.beating = threads.loop("beats", heartbeats);
+        this.claiming = threads.loop("claims", claims);
+        this.lifecycle = threads.lifecycle(this::live);
+    }
+
+    /** Starts to put a worker together that takes its work from this source. */
+    public static WorkerSetup on(WorkSource source, PayloadCodec codec) {
+        return new WorkerSetup(source, codec);
+    }
+
+    /**
+     * Starts to claim. Returns at once, and doesn't need the database: if that is out of reach the worker goes on trying.
+     *
+     * @return this worker
+     * @throws IllegalStateException if it was started or closed before: a worker is used once
+     */
+    public Worker start() {
+        if (!state.compareAndSet(State.NEW, State.OPEN)) {
+            throw new IllegalStateException("Worker \"" + settings.name() + "\" can't be started: it is " + state()
+                    + ". A worker is started once; build another one.");
+        }
+        try {
+            lifecycle.start();
+            deadlines.start();
+            beating.start();
+            claiming.start();
+        } catch (Throwable e) {
+            abandonStart();
+            throw e;
+        }
+        LOG.info("Worker \"{}\" runs up to {} jobs at a time.", settings.name(), settings.concurrency());
+        return this;
+    }
+
+    /** Looks for jobs now rather than at the next poll. Cheap, and harmless if there are none. */
+    public void wakeUp() {
+        claims.wakeUp();
+    }
+
+    /** What it was set to. */
+    public WorkerSettings settings() {
+        return settings;
+    }
+
+    /** How it is doing. Cheap; asks no database. */
+    public WorkerStatus status() {
+        Health.Trouble trouble = health.last();
+        return new WorkerStatus(
+                settings.name(),
+                claimingNow(),
+                attempts.count(),
+                (int) attempts.all().stream().filter(RunningAttempt::lingering).count(),
+                settings.concurrency(),
+                trouble == null ? null : trouble.what(),
+                trouble == null ? null : trouble.at());
+    }
+
+    /**
+     * Closes the worker and waits until that is done. No more jobs are claimed; those that have not been started are
+     * handed back; handlers have the drain timeout; what runs then is interrupted and handed back, which doesn't count
+     * against its maximum of attempts. It takes as long as the handlers do, at most the drain timeout and a few seconds,
+     * also if the database is out of reach or a handler ignores its interrupt. Outcomes that could not be written are
+     * logged, and their jobs run again once their heartbeats have expired.
+     *
+     * <p>Repeatable; each call waits. If the waiting thread is interrupted the rest of the drain timeout is skipped, and
+     * the thread is still interrupted when this returns. Called from one of its handlers, it returns at once, and the
+     * worker closes when its handlers have returned.
+     */
+    @Override
+    public void close() {
+        if (state.compareAndSet(State.NEW, State.CLOSED)) {
+            shutdown.closeCompanions();
+            closed.countDown();
+            return;
+        }
+        if (state.compareAndSet(State.OPEN, State.CLOSING)) {
+            LOG.info("Worker \"{}\" closes.", settings.name());
+            closeAsked.countDown();
+        }
+        Thread caller = Thread.currentThread();
+        boolean own = caller == lifecycle || attempts.all().stream().anyMatch(attempt -> attempt.runsOn(caller));
+        if (!own) {
+            awaitClosed();
+        }
+    }
+
+    /** The lifecycle thread: it is what keeps the JVM running, and what closes the worker. */
+    private void live() {
+        uninterruptibly(closeAsked, () -> {});
+        try {
+            shutdown.run();
+        } catch (Throwable e) {
+            Failures.survive(() -> LOG.error("Worker \"{}\" was not closed in order.", settings.name(), e));
+        } finally {
+            state.set(State.CLOSED);
+            closed.countDown();
+        }
+    }
+
+    private void awaitClosed() {
+        if (uninterruptibly(closed, shutdown::hurry)) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Waits whatever happens. True if it was interrupted, each time after calling what is to be done then. */
+    @SuppressWarnings("UnusedException") // told by the returned value
+    private static boolean uninterruptibly(CountDownLatch latch, Runnable onInterrupt) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                latch.await();
+                return interrupted;
+            } catch (InterruptedException e) {
+                interrupted = true;
+                onInterrupt.run();
+            }
+        }
+    }
+
+    /** A thread could not be started, so there is nothing to drain. */
+    private void abandonStart() {
+        state.set(State.CLOSING);
+        claims.stop();
+        shutdown.hurry();
+        closeAsked.countDown();
+        if (!lifecycle.isAlive()) {
+            live();
+        }
+    }
+
+    private State state() {
+        return Objects.requireNonNull(state.get());
+    }
+
+    private void look() {
+        claims.look();
+    }
+
+    private boolean closingOrClosed() {
+        State now = state();
+        return now == State.CLOSING || now == State.CLOSED;
+    }
+
+    private Claiming claimingNow() {
+        return switch (state()) {
+            case NEW -> Claiming.NOT_STARTED;
+            case CLOSING -> Claiming.CLOSING;
+            case CLOSED -> Claiming.CLOSED;
+            case OPEN ->
+                health.beatsFail()
+                        ? Claiming.HEARTBEATS_FAIL
+                        : health.claimsFail() ? Claiming.STORE_FAILS : Claiming.YES;
+        };
+    }
+}

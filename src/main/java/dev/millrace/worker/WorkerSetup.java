@@ -1,0 +1,89 @@
+package dev.millrace.worker;
+
+import dev.millrace.job.JobType;
+import dev.millrace.job.PayloadCodec;
+import dev.millrace.store.WorkSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.UnaryOperator;
+
+/** Puts a {@link Worker} together. For one thread. */
+public final class WorkerSetup {
+    private final WorkSource source;
+    private final PayloadCodec codec;
+    private final Map<String, Route<?>> routes = new LinkedHashMap<>();
+    private final List<AutoCloseable> companions = new ArrayList<>();
+    private WorkerSettings settings = WorkerSettings.defaults();
+    private Timings timings = Timings.DEFAULT;
+
+    WorkerSetup(WorkSource source, PayloadCodec codec) {
+        this.source = Objects.requireNonNull(source, "source");
+        this.codec = Objects.requireNonNull(codec, "codec");
+    }
+
+    /**
+     * Runs jobs of this kind with this handler. The worker claims only kinds that have one.
+     *
+     * @throws InvalidWorkerException if the kind has a handler already
+     */
+    public <T> WorkerSetup handle(JobType<T> type, JobHandler<? super T> handler) {
+        Objects.requireNonNull(handler, "handler");
+        if (routes.putIfAbsent(type.kind(), new Route<T>(type, handler)) != null) {
+            throw new InvalidWorkerException(
+                    "handlers",
+                    "a second handler for the kind \"" + type.kind() + "\"",
+                    "one handler for each kind",
+                    "Remove one of them, or give its jobs another kind.");
+        }
+        return this;
+    }
+
+    /** Replaces all settings. */
+    public WorkerSetup settings(WorkerSettings value) {
+        this.settings = Objects.requireNonNull(value, "settings");
+        return this;
+    }
+
+    /** Changes settings, such as {@code settings -> settings.withConcurrency(4)}. */
+    public WorkerSetup settings(UnaryOperator<WorkerSettings> change) {
+        return settings(change.apply(settings));
+    }
+
+    /**
+     * Closes this with the worker, after it has drained; the last given first. What it throws is logged. Its closing
+     * should be bounded, as {@link Worker#close} waits for it.
+     */
+    public WorkerSetup closeWith(AutoCloseable companion) {
+        companions.add(Objects.requireNonNull(companion, "companion"));
+        return this;
+    }
+
+    WorkerSetup timings(Timings value) {
+        this.timings = value;
+        return this;
+    }
+
+    /**
+     * A worker that is not started yet.
+     *
+     * @throws InvalidWorkerException if there is no handler
+     */
+    public Worker build() {
+        if (routes.isEmpty()) {
+            throw new InvalidWorkerException(
+                    "handlers",
+                    "none",
+                    "at least one handler",
+                    "Call handle(type, handler) for each kind of job that the worker should run.");
+        }
+        return new Worker(settings, source, codec, Map.copyOf(routes), List.copyOf(companions), timings);
+    }
+
+    /** A worker that is started. As {@link #build}, then {@link Worker#start}. */
+    public Worker start() {
+        return build().start();
+    }
+}

@@ -1,0 +1,49 @@
+package dev.millrace.worker;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a worker is doing, at one moment.
+ *
+ * @param worker its name
+ * @param claiming whether it claims jobs, and if not, why
+ * @param running how many jobs it holds: running, about to run, or with an outcome that is being written
+ * @param lingering how many of them have ended, but their handlers ignore the interrupt and keep their slots
+ * @param concurrency how many it may hold
+ * @param lastError what last went wrong with the database or within the worker, failures of handlers aside; null if
+ *     nothing did
+ * @param lastErrorAt when, by this machine's clock
+ */
+public record WorkerStatus(
+        String worker,
+        Claiming claiming,
+        int running,
+        int lingering,
+        int concurrency,
+        @Nullable String lastError,
+        @Nullable Instant lastErrorAt) {
+    /** Whether a worker claims jobs, and if not, why. */
+    public enum Claiming {
+        /** It claims, as soon as it has a free slot. */
+        YES,
+        /** It was not started yet. */
+        NOT_STARTED,
+        /** The last claim failed. It goes on trying. */
+        STORE_FAILS,
+        /**
+         * Beats have failed for longer than the heartbeat timeout of a job that it runs. It claims again once a beat
+         * is answered; no handler is interrupted until then.
+         */
+        HEARTBEATS_FAIL,
+        /** It is being closed. */
+        CLOSING,
+        /** It was closed. */
+        CLOSED
+    }
+
+    /** Whether it was started and nothing keeps it from claiming. */
+    public boolean healthy() {
+        return claiming == Claiming.YES;
+    }
+}

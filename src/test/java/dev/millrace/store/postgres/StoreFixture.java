@@ -1,0 +1,141 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
+import dev.millrace.devdb.TestDatabase;
+import dev.millrace.job.Job;
+import dev.millrace.job.NewJob;
+import dev.millrace.job.RetryPolicy;
+import dev.millrace.store.Claim;
+import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.JobQueue;
+import dev.millrace.store.JobStore;
+import dev.millrace.store.ReconcilableJobs;
+import dev.millrace.store.WorkSource;
+import dev.millrace.types.JsonText;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jooq.DSLContext;
+import org.jooq.Field;
+import org.jooq.SQLDialect;
+import org.jooq.conf.MappedSchema;
+import org.jooq.conf.RenderMapping;
+import org.jooq.conf.Settings;
+import org.jooq.impl.DSL;
+
+/** The store of a test's own database, and short ways to what its tests do again and again. */
+final class StoreFixture {
+    static final List<ClaimRequest.Source> DEFAULT_SOURCE = List.of(new ClaimRequest.Source("managed", "default"));
+
+    final TestDatabase database;
+    final PostgresStore store;
+    final JobStore jobs;
+    final JobQueue queue;
+    final WorkSource work;
+    final ReconcilableJobs reconcilable;
+    /** Typed SQL on the same schema, for what a test must see or bend. */
+    final DSLContext dsl;
+
+    StoreFixture(TestDatabase database) {
+        this.database = database;
+        this.store = PostgresStore.on(database.dataSource(), database.schema());
+        this.jobs = store.jobs();
+        this.queue = store.queue();
+        this.work = store.work();
+        this.reconcilable = store.reconcilable();
+        this.dsl = DSL.using(database.dataSource(), SQLDialect.POSTGRES, mapped(database.schema()));
+    }
+
+    static Settings mapped(String schema) {
+        return new Settings()
+                .withRenderMapping(new RenderMapping()
+                        .withSchemata(new MappedSchema().withInput("millrace").withOutput(schema)));
+    }
+
+    /** Removes all jobs. */
+    void clear() {
+        dsl.deleteFrom(EXECUTION_JOBS).execute();
+    }
+
+    static String newId() {
+        return "job-" + UUID.randomUUID();
+    }
+
+    static NewJob newJob(String kind) {
+        return NewJob.of(newId(), kind, JsonText.of("{}"));
+    }
+
+    Job submit(NewJob job) {
+        return jobs.submit(job).job();
+    }
+
+    Job submit(String kind) {
+        return submit(newJob(kind));
+    }
+
+    /** A job of this kind that is claimed and running. */
+    Claim running(String kind) {
+        return running(newJob(kind));
+    }
+
+    Claim running(NewJob job) {
+        submit(job);
+        Claim claim = claimOne(job.spec().kind());
+        work.start(claim.attempt());
+        return claim;
+    }
+
+    Claim claimOne(String kind) {
+        List<Claim> claims = claim(1, kind);
+        if (claims.size() != 1) {
+            throw new AssertionError("expected one claimable job of kind " + kind + ", found " + claims.size());
+        }
+        return claims.get(0);
+    }
+
+    List<Claim> claim(int limit, String... kinds) {
+        return work.claim(ClaimRequest.of("worker-1", DEFAULT_SOURCE, List.of(kinds), limit));
+    }
+
+    Job get(String id) {
+        return jobs.get(id).orElseThrow();
+    }
+
+    <T> T column(String id, Field<T> field) {
+        return dsl.select(field)
+                .from(EXECUTION_JOBS)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
+                .fetchSingle()
+                .value1();
+    }
+
+    /** Lets time pass for a job: its heartbeat and claim become older. */
+    void age(String id, Duration by) {
+        dsl.update(EXECUTION_JOBS)
+                .set(
+                        EXECUTION_JOBS.LAST_HEARTBEAT_AT,
+                        EXECUTION_JOBS.LAST_HEARTBEAT_AT.sub(DSL.val(by, DbTime.DURATION)))
+                .set(EXECUTION_JOBS.CLAIMED_AT, EXECUTION_JOBS.CLAIMED_AT.sub(DSL.val(by, DbTime.DURATION)))
+                .set(EXECUTION_JOBS.UPDATED_AT, EXECUTION_JOBS.UPDATED_AT.sub(DSL.val(by, DbTime.DURATION)))
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
+                .execute();
+    }
+
+    /** Lets time pass for a queued job: it becomes due. */
+    void makeDue(String id) {
+        dsl.update(EXECUTION_JOBS)
+                .set(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DbTime.STATEMENT)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
+                .execute();
+    }
+
+    Instant now() {
+        return store.clock().now();
+    }
+
+    static RetryPolicy attempts(int most) {
+        return RetryPolicy.fixed(most, Duration.ZERO);
+    }
+}
