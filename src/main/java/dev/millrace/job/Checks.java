@@ -7,9 +7,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The limits of the model's values, in one place. Texts must be storable: PostgreSQL has no NUL in text and no lone
- * surrogates in UTF-8, and an index row holds 2,700 bytes.
+ * surrogates in UTF-8, and an index row holds 2,700 bytes. Each check returns what it was given, or throws {@link
+ * InvalidJobException}.
  */
-final class Checks {
+public final class Checks {
     static final int MAX_ID_CHARACTERS = 512;
     static final int MAX_ID_BYTES = 2048;
     static final int MAX_NAME_CHARACTERS = 64;
@@ -26,12 +27,12 @@ final class Checks {
     private Checks() {}
 
     /** An id of a job: what the primary key can hold. */
-    static String id(String field, String value) {
+    public static String id(String field, String value) {
         return text(field, value, MAX_ID_CHARACTERS, MAX_ID_BYTES);
     }
 
     /** A kind, profile, queue or backend: what an index over several of them can hold. */
-    static String name(String field, String value) {
+    public static String name(String field, String value) {
         return text(field, value, MAX_NAME_CHARACTERS, MAX_NAME_BYTES);
     }
 
@@ -40,7 +41,8 @@ final class Checks {
         return value == null ? null : text(field, value, MAX_REFERENCE_CHARACTERS, MAX_REFERENCE_BYTES);
     }
 
-    static String text(String field, String value, int maxCharacters, int maxBytes) {
+    /** Text that can be stored, within these limits. */
+    public static String text(String field, String value, int maxCharacters, int maxBytes) {
         String allowed = "1 to " + maxCharacters + " characters, at most " + maxBytes
                 + " bytes in UTF-8, without NUL and lone surrogates";
         if (value == null) {
@@ -77,7 +79,7 @@ final class Checks {
     }
 
     /** Zero or longer, at most a century, in whole microseconds (the rest is cut off). */
-    static Duration delay(String field, Duration value) {
+    public static Duration delay(String field, Duration value) {
         return duration(field, value, Duration.ZERO);
     }
 
@@ -116,7 +118,8 @@ final class Checks {
         return value;
     }
 
-    static int atLeast(String field, int value, int atLeast) {
+    /** A number from this one on. */
+    public static int atLeast(String field, int value, int atLeast) {
         if (value < atLeast) {
             throw new InvalidJobException(field, String.valueOf(value), "a whole number from " + atLeast);
         }

@@ -55,6 +55,10 @@ public final class JobReconciler implements AutoCloseable {
     private volatile boolean started;
     private volatile boolean closed;
     private volatile long lastSweepBegan;
+
+    /** The store has come back, and no sweep has seen it since. Of the watching thread. */
+    private boolean sweepDue;
+
     private volatile @Nullable SweepReport lastSweep;
 
     /** A reconciler over this store. It does nothing before {@link #start} or {@link #tick}. */
@@ -161,7 +165,8 @@ public final class JobReconciler implements AutoCloseable {
         }
     }
 
-    private Duration probeRound() {
+    /** One round of the watch: a probe, and how long to wait until the next one. */
+    Duration probeRound() {
         long began = clock.getAsLong();
         boolean wasHealthy = watch.healthy();
         try {
@@ -169,9 +174,10 @@ public final class JobReconciler implements AutoCloseable {
         } catch (RuntimeException e) {
             LOG.debug("A probe failed.", e);
         }
-        boolean sweptLately = clock.getAsLong() - lastSweepBegan < WAKE_UP_PAUSE.toNanos();
-        if (!wasHealthy && watch.healthy() && !sweptLately) {
+        sweepDue |= !wasHealthy && watch.healthy();
+        if (sweepDue && clock.getAsLong() - lastSweepBegan >= WAKE_UP_PAUSE.toNanos()) {
             // So that it is known from now on when the watch will have lasted for long enough.
+            sweepDue = false;
             sweeps.wakeUp();
         }
         return rest(probe.pace(), began);

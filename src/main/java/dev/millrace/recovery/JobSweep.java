@@ -43,6 +43,15 @@ final class JobSweep {
 
     private volatile @Nullable Duration shortestTimeout;
 
+    /**
+     * When overdue jobs were read.
+     *
+     * @param now the database's time, from before the read
+     * @param sentAt the monotonic clock's when it was sent
+     * @param receivedAt and when it was answered
+     */
+    private record Reading(Instant now, long sentAt, long receivedAt) {}
+
     JobSweep(
             RecoverySettings settings,
             ReconcilableJobs jobs,
@@ -113,13 +122,14 @@ final class JobSweep {
         lockedRows.beginSweep();
         String after = "";
         for (int batch = 0; batch < MAX_BATCHES; batch++) {
-            long readAt = clock.getAsLong();
+            long sentAt = clock.getAsLong();
             List<Suspect> suspects = jobs.suspects(after, settings.batchSize());
+            Reading reading = new Reading(now, sentAt, clock.getAsLong());
             for (Suspect suspect : suspects) {
                 if (stopped.getAsBoolean()) {
                     return;
                 }
-                step(tally, () -> overdueJob(tally, suspect, now, readAt));
+                step(tally, () -> overdueJob(tally, suspect, reading));
                 after = suspect.attempt().jobId();
             }
             if (suspects.size() < settings.batchSize()) {
@@ -141,10 +151,10 @@ final class JobSweep {
         }
     }
 
-    private void overdueJob(Tally tally, Suspect suspect, Instant now, long readAt) {
+    private void overdueJob(Tally tally, Suspect suspect, Reading reading) {
         Claim claim = suspect.claim();
         if (suspect.cause() == Cause.DURATION) {
-            Finish finish = claim == null ? Verdict.tooLong() : Verdict.tooLong(claim, now);
+            Finish finish = claim == null ? Verdict.tooLong() : Verdict.tooLong(claim, reading.now);
             switch (jobs.expire(suspect, finish)) {
                 case ENDED -> tally.timedOut();
                 case SPARED -> tally.spared();
@@ -158,17 +168,17 @@ final class JobSweep {
                             + " by this release. It is left to a newer one, or until its maximum duration is over.",
                     null);
         } else {
-            silentJob(tally, suspect, claim, now, readAt);
+            silentJob(tally, suspect, claim, reading);
         }
     }
 
-    private void silentJob(Tally tally, Suspect suspect, Claim claim, Instant now, long readAt) {
+    private void silentJob(Tally tally, Suspect suspect, Claim claim, Reading reading) {
         HeartbeatPolicy heartbeat = claim.job().policies().heartbeat();
         boolean wasLocked = lockedRows.remembers(suspect.attempt());
-        // An answer from after the read closes the watch over it: nothing can have happened while the read was on its
-        // way.
-        probe.sendUnlessAnsweredSince(readAt);
-        switch (watch.trust(heartbeat.timeout(), Verdict.heartbeatAge(claim.job(), now), readAt)) {
+        // A probe from after the read: without it, nobody has watched the store while the read was on its way.
+        probe.sendUnlessAnsweredSince(reading.receivedAt);
+        Duration age = Verdict.heartbeatAge(claim.job(), reading.now);
+        switch (watch.trust(heartbeat.timeout(), age, reading.sentAt)) {
             case NOT_YET -> {
                 tally.held();
                 tally.lookAgainIn(watch.untilTrusted(heartbeat.timeout()));
@@ -180,7 +190,7 @@ final class JobSweep {
         if (wasLocked && spared(tally, suspect, heartbeat.interval())) {
             return;
         }
-        Finish finish = Verdict.silent(claim, now);
+        Finish finish = Verdict.silent(claim, reading.now);
         Expiry expiry = jobs.expire(suspect, finish);
         lockedRows.forget(suspect.attempt());
         switch (expiry) {

@@ -177,9 +177,9 @@ final class StoreWatch {
         return Duration.ofNanos(healthy == null ? watch : Math.max(0, watch - (clock.getAsLong() - healthy)));
     }
 
-    /** Whether a probe that was sent at this time or later has been answered. */
+    /** Whether a probe that was sent later than this has been answered. */
     synchronized boolean answeredSince(long time) {
-        return last != null && last.sentAt - time >= 0;
+        return last != null && last.sentAt - time > 0;
     }
 
     /** Whether the store is seen to be healthy at present, for however short a time. */

@@ -1,5 +1,6 @@
 package dev.millrace.store;
 
+import dev.millrace.job.Checks;
 import dev.millrace.job.InvalidJobException;
 import java.util.List;
 import java.util.UUID;
@@ -18,14 +19,18 @@ public record ClaimRequest(String worker, List<Source> sources, List<String> kin
     public static final int MAX_LIMIT = 1_000;
 
     /** A queue as workers of one profile see it. */
-    public record Source(String runtimeProfile, String queue) {}
+    public record Source(String runtimeProfile, String queue) {
+        public Source {
+            Checks.name("runtimeProfile", runtimeProfile);
+            Checks.name("queue", queue);
+        }
+    }
 
     public ClaimRequest {
-        if (worker.isEmpty() || worker.length() > 512) {
-            throw new InvalidJobException("worker", worker.length() + " characters", "1 to 512 characters");
-        }
+        Checks.id("worker", worker);
         sources = List.copyOf(sources);
         kinds = List.copyOf(kinds);
+        kinds.forEach(kind -> Checks.name("kinds", kind));
         tokens = List.copyOf(tokens);
         if (sources.isEmpty()) {
             throw new InvalidJobException("sources", "none", "at least one profile and queue");

@@ -1,6 +1,6 @@
 package dev.millrace.store;
 
-import dev.millrace.job.InvalidJobException;
+import dev.millrace.job.Checks;
 import dev.millrace.job.Messages;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +40,7 @@ public sealed interface Finish {
      */
     record Retry(Duration delay, String message) implements Finish {
         public Retry {
-            checkDelay(delay);
+            delay = Checks.delay("delay", delay);
         }
     }
 
@@ -53,7 +53,7 @@ public sealed interface Finish {
      */
     record HandBack(Duration delay, @Nullable String reason) implements Finish {
         public HandBack {
-            checkDelay(delay);
+            delay = Checks.delay("delay", delay);
         }
     }
 
@@ -66,11 +66,5 @@ public sealed interface Finish {
             return Messages.bounded(retry.message());
         }
         return this instanceof HandBack back ? Messages.bounded(back.reason()) : null;
-    }
-
-    private static void checkDelay(Duration delay) {
-        if (delay.isNegative() || delay.compareTo(Duration.ofDays(36_525)) > 0) {
-            throw new InvalidJobException("delay", delay.toString(), "zero or longer, at most a century");
-        }
     }
 }

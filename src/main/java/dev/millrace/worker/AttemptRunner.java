@@ -80,7 +80,7 @@ final class AttemptRunner {
                 conclude(attempt, Endings.handBack(attempt, "The worker closed before the job was started"));
             } else if (attempt.stopReason() == StopReason.CANCELLED) {
                 conclude(attempt, new Finish.Cancel());
-            } else if (started(attempt)) {
+            } else if (started(attempt, backoff.failures() == 0)) {
                 return true;
             } else if (attempt.stopReason() == null) {
                 attempt.awaitEnding(backoff.next());
@@ -90,7 +90,7 @@ final class AttemptRunner {
     }
 
     /** Asks once. False if the handler is not to run, or not yet. */
-    private boolean started(RunningAttempt attempt) {
+    private boolean started(RunningAttempt attempt, boolean first) {
         try {
             switch (source.start(attempt.attempt())) {
                 case HELD -> {
@@ -106,7 +106,9 @@ final class AttemptRunner {
             }
         } catch (StoreException e) {
             health.trouble("Starting " + attempt, e);
-            LOG.warn("It is not known whether {} is started, so its handler waits: {}", attempt, e.toString());
+            if (first) {
+                LOG.warn("It is not known whether {} is started, so its handler waits: {}", attempt, e.toString());
+            }
         }
         return false;
     }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,8 +18,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A claim asks for as many jobs as there are free slots. While claims bring jobs, the next one is made as soon as a
  * slot is free. When one brings none the loop waits for the poll interval, whatever slots become free meanwhile, or until
- * it is woken. After a failure it waits 0.2, 0.5, 1 and 2 s, then for the poll interval, and a wake-up does not shorten
- * that.
+ * it is woken. After a failure it waits 0.2, 0.5, 1 and 2 s, then for the poll interval or 5 s, whichever is shorter, but no
+ * less than 2 s; and a wake-up does not shorten that.
  *
  * <p>When the answer to a claim is lost, its jobs may have been claimed all the same. {@link LostReplies} asks
  * about them before the loop claims again, and a few times more while it goes on.
@@ -29,6 +30,7 @@ import org.slf4j.LoggerFactory;
 final class ClaimLoop implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(ClaimLoop.class);
     private static final int QUICK_REPETITIONS = 4;
+    private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(5);
     static final String CLOSING = "The worker closed before the job was started";
 
     private final WorkSource source;
@@ -155,10 +157,9 @@ final class ClaimLoop implements Runnable {
         woken = false;
         List<Claim> claims = claim(Math.min(free, settings.claimLimit()));
         succeeded();
-        if (claims.isEmpty()) {
-            nextClaim = ticker.now() + poll();
-        }
-        take(claims, ticker.now());
+        long now = ticker.now();
+        nextClaim = claims.isEmpty() ? now + poll() : now;
+        take(claims, now);
     }
 
     private List<Claim> claim(int limit) {
@@ -199,7 +200,7 @@ final class ClaimLoop implements Runnable {
     private long pauseAfterFailure() {
         long pause = backoff.next();
         if (backoff.failures() > QUICK_REPETITIONS) {
-            pause = Math.max(pause, poll());
+            pause = Math.max(pause, Math.min(poll(), LONGEST_PAUSE));
         }
         nextClaim = ticker.now() + pause;
         return pause;
@@ -209,7 +210,9 @@ final class ClaimLoop implements Runnable {
         health.claimsFail(true);
         health.trouble("Claiming", failure);
         if (failure instanceof StoreUnavailableException) {
-            LOG.warn("Claiming failed; it is repeated: {}", failure.toString());
+            if (backoff.failures() == 1) { // said once, not at each repetition
+                LOG.warn("Claiming failed; it is repeated until it is answered: {}", failure.toString());
+            }
         } else {
             LOG.error("Claiming failed; it is repeated.", failure);
             lost.unexpectedFailure();

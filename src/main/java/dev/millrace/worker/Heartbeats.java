@@ -4,8 +4,10 @@ import dev.millrace.store.Attempt;
 import dev.millrace.store.Pulse;
 import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +50,7 @@ final class Heartbeats implements Runnable {
     private final Bell bell = new Bell();
     private volatile boolean stopped;
     private volatile long wakesAt = SCANNING;
+    private boolean outage; // said once, not at each repetition
 
     /** @param onRecovery called when beats are answered again after they had failed for too long */
     Heartbeats(
@@ -126,17 +129,28 @@ final class Heartbeats implements Runnable {
     }
 
     private void beat(Map<String, RunningAttempt> batch) {
+        Collection<RunningAttempt> asked = batch.values();
         try {
-            ask(batch.values());
+            ask(asked);
         } catch (StoreUnavailableException e) {
-            failed(batch.values(), e);
+            failed(asked, e);
         } catch (Throwable e) {
-            if (batch.size() == 1) {
-                failed(batch.values(), e);
-            } else {
-                LOG.warn("Beating for {} jobs together failed; each is beaten for by itself.", batch.size(), e);
-                batch.forEach((jobId, attempt) -> beat(Map.of(jobId, attempt)));
+            LOG.warn("Beating for {} failed; each is beaten for by itself.", asked, e);
+            beatForEach(new ArrayDeque<>(asked));
+        }
+    }
+
+    private void beatForEach(Deque<RunningAttempt> left) {
+        while (!left.isEmpty()) {
+            try {
+                ask(List.of(left.getFirst()));
+            } catch (StoreUnavailableException e) {
+                failed(left, e); // no use to ask for the others
+                return;
+            } catch (Throwable e) {
+                failed(List.of(left.getFirst()), e);
             }
+            left.removeFirst();
         }
     }
 
@@ -144,6 +158,10 @@ final class Heartbeats implements Runnable {
         long now = ticker.now();
         Map<Attempt, Pulse> answers =
                 source.beat(asked.stream().map(RunningAttempt::attempt).toList());
+        if (outage) {
+            outage = false;
+            LOG.info("Beats are answered again.");
+        }
         for (RunningAttempt attempt : asked) {
             hear(attempt, answers.getOrDefault(attempt.attempt(), Pulse.BUSY), now);
         }
@@ -177,7 +195,11 @@ final class Heartbeats implements Runnable {
     private void failed(Collection<RunningAttempt> unanswered, Throwable failure) {
         health.trouble("Beating for " + unanswered.size() + " jobs", failure);
         if (failure instanceof StoreUnavailableException) {
-            LOG.warn("Beating for {} jobs failed; it is repeated soon: {}", unanswered.size(), failure.toString());
+            if (!outage) {
+                LOG.warn("Beating for {} jobs failed; it is repeated until it is answered: {}", unanswered.size(),
+                        failure.toString());
+            }
+            outage = true;
         } else {
             LOG.warn("Beating for {} failed; it is repeated soon.", unanswered, failure);
         }
@@ -200,7 +222,7 @@ final class Heartbeats implements Runnable {
             LOG.error("Beats have failed for longer than a heartbeat timeout: no more jobs are claimed until they are"
                     + " answered. Handlers go on.");
         } else {
-            LOG.info("Beats are answered again: jobs are claimed again.");
+            LOG.info("No job that runs here may count as dead any more: jobs are claimed again.");
             onRecovery.run();
         }
     }

@@ -86,7 +86,9 @@ final class Outcomes {
                 return;
             } catch (StoreException e) {
                 health.trouble("Writing the outcome of " + attempt, e);
-                LOG.warn("The outcome of {} is not written yet: {}", attempt, e.toString());
+                if (backoff.failures() == 0) { // said once, not at each repetition
+                    LOG.warn("The outcome of {} is not written yet; that is repeated: {}", attempt, e.toString());
+                }
             } catch (Throwable e) {
                 unexpected++;
                 if (unexpected == UNEXPECTED_LIMIT) {

@@ -4,6 +4,7 @@ import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
 import dev.millrace.store.WorkSource;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -79,7 +80,7 @@ public final class WorkerSetup {
                     "at least one handler",
                     "Call handle(type, handler) for each kind of job that the worker should run.");
         }
-        return new Worker(settings, source, codec, Map.copyOf(routes), List.copyOf(companions), timings);
+        return new Worker(settings, source, codec, Collections.unmodifiableMap(new LinkedHashMap<>(routes)), List.copyOf(companions), timings);
     }
 
     /** A worker that is started. As {@link #build}, then {@link Worker#start}. */

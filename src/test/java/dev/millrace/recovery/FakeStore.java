@@ -20,6 +20,7 @@ import dev.millrace.types.JsonText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -106,7 +107,7 @@ final class FakeStore implements ReconcilableJobs, JobQueue {
     private final Map<String, Row> rows = new TreeMap<>();
 
     /** What became of jobs, in the order in which it did. */
-    final Map<String, Finish> finished = new LinkedHashMap<>();
+    final Map<String, Finish> finished = Collections.synchronizedMap(new LinkedHashMap<>());
 
     /** The queries for overdue jobs: behind which id each looked. */
     final List<String> lookedBehind = new ArrayList<>();

@@ -135,7 +135,7 @@ class JobReconcilerTickTest {
     void pauseOfThisProcess_holdsShortTimeoutsAnew_andLongOnesNot() {
         store.claimed("short", new HeartbeatPolicy(ofSeconds(1), ofSeconds(3)));
         store.claimed("long");
-        watch(STALE.plusSeconds(1));
+        watch(STALE);
         clock.advance(ofSeconds(10));
         assertThat(reconciler.tick().held()).isOne();
         assertThat(store.finished).containsOnlyKeys("long");
@@ -239,33 +239,37 @@ class JobReconcilerTickTest {
         assertThat(reconciler.tick().spared()).isOne();
         assertThat(store.has("a")).isTrue();
         watch(ofSeconds(2));
-        assertThat(store.finished).containsOnlyKeys("a");
+        assertThat(reconciler.tick().requeued()).isOne();
     }
 
     @Test
     void rowThatIsLockedAgain_isSparedAgain() {
         FakeStore.Row row = store.claimed("a").locked();
         watch(STALE);
+        assertThat(reconciler.tick().locked()).isOne();
         row.locked = false;
+        assertThat(reconciler.tick().spared()).isOne();
         watch(ofSeconds(31));
         row.locked = true;
-        watch(ofSeconds(10));
+        assertThat(reconciler.tick().locked()).isOne();
         row.locked = false;
+        assertThat(reconciler.tick().spared()).isOne();
         watch(ofSeconds(31));
-        assertThat(store.has("a")).isTrue();
-        watch(ofSeconds(2));
-        assertThat(store.finished).containsOnlyKeys("a");
+        assertThat(reconciler.tick().spared()).isOne();
+        watch(ofSeconds(1));
+        assertThat(reconciler.tick().requeued()).isOne();
     }
 
     @Test
     void rowThatWasLockedAndIsBeatenForAfterwards_isForgotten() {
         FakeStore.Row row = store.claimed("a").locked();
         watch(STALE);
+        assertThat(reconciler.tick().locked()).isOne();
         row.locked = false;
-        watch(ofSeconds(1));
         store.beat("a");
+        assertThat(reconciler.tick().spared()).isZero();
         watch(STALE);
-        assertThat(store.finished).containsOnlyKeys("a");
+        assertThat(reconciler.tick().requeued()).isOne();
     }
 
     @Test
@@ -291,8 +295,8 @@ class JobReconcilerTickTest {
         store.claimed("d");
         store.undispatched = 1;
         watch(STALE);
-        assertThat(store.finished).containsOnlyKeys("d");
         SweepReport report = reconciler.tick();
+        assertThat(store.finished).containsOnlyKeys("d");
         assertThat(report.errors()).isEqualTo(3);
         assertThat(report.failure()).hasMessage("a bad row");
         assertThat(store.undispatched).isZero();
@@ -303,10 +307,10 @@ class JobReconcilerTickTest {
         store.claimed("a").maxDuration(ofHours(1)).unreadable();
         store.claimed("b");
         watch(STALE);
+        SweepReport report = reconciler.tick();
+        assertThat(report.errors()).isOne();
         assertThat(store.finished).containsOnlyKeys("b");
-        assertThat(reconciler.tick().failure())
-                .isInstanceOf(StoreException.class)
-                .hasMessageContaining("\"a\"");
+        assertThat(report.failure()).isInstanceOf(StoreException.class).hasMessageContaining("\"a\"");
         clock.advance(ofHours(1));
         assertThat(reconciler.tick().timedOut()).isOne();
         assertThat(((Finish.Fail) store.finished.get("a")).message()).contains("can't be read");
@@ -339,9 +343,8 @@ class JobReconcilerTickTest {
         store.claimed("z-stale");
         clock.advance(ofHours(3));
         watch(TIMEOUT);
-        assertThat(store.finished).containsOnlyKeys("too-long", "z-stale");
-        store.lookedBehind.clear();
         SweepReport report = reconciler.tick();
+        assertThat(store.finished).containsOnlyKeys("too-long", "z-stale");
         assertThat(report.held()).isEqualTo(12);
         assertThat(store.lookedBehind).containsExactly("", "held-e", "held-j");
     }
@@ -397,6 +400,7 @@ class JobReconcilerTickTest {
         assertThat(fresh.lastSweep()).isNull();
         store.claimed("a");
         watch(TIMEOUT);
+        reconciler.tick();
         RecoveryStatus watching = reconciler.status();
         assertThat(watching.suspended()).isFalse();
         assertThat(watching.reason()).isNull();
@@ -420,13 +424,13 @@ class JobReconcilerTickTest {
         assertThatIllegalStateException().isThrownBy(reconciler::start).withMessageContaining("closed");
     }
 
-    /** Ticks twice a second, the first time at once. */
+    /** Watches the store without a sweep: probes twice a second, the first one at once. */
     private void watch(Duration time) {
-        reconciler.tick();
+        reconciler.probeRound();
         Duration end = clock.elapsed().plus(time);
         while (clock.elapsed().compareTo(end) < 0) {
             clock.advance(ofMillis(500));
-            reconciler.tick();
+            reconciler.probeRound();
         }
     }
 }

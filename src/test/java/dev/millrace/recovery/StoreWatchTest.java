@@ -216,7 +216,7 @@ class StoreWatchTest {
         assertThat(trust(TIMEOUT, ofDays(365))).isEqualTo(Trust.NOT_YET);
         slowFor(TIMEOUT.multipliedBy(9));
         assertThat(trust(TIMEOUT, ofDays(365))).isEqualTo(Trust.NOT_YET);
-        slowFor(TIMEOUT);
+        slowFor(TIMEOUT.plusSeconds(2));
         assertThat(trust(TIMEOUT, ofDays(365))).isEqualTo(Trust.CAPPED);
     }
 

@@ -26,7 +26,7 @@ final class Failures {
     static MigrationException translate(SchemaName schema, Situation situation, SQLException failure) {
         Reason reason = reasonOf(failure, situation.doing());
         String message = "Could not " + situation.doing().words() + " schema " + schema.quoted() + ": "
-                + withoutFullStop(String.valueOf(failure.getMessage())) + "." + advice(reason, schema, situation);
+                + sentence(failure) + "." + advice(reason, schema, situation);
         return new MigrationException(reason, schema.value(), message, failure.getSQLState(), failure);
     }
 
@@ -52,9 +52,8 @@ final class Failures {
                 " Check that the server runs and that the data source's address, user and password are"
                         + " right, then try again: nothing is left half done.";
             case MISSING_PRIVILEGE -> privilegeAdvice(schema, situation);
-            case LOCK_NOT_OBTAINED -> " End the sessions that hold the lock, or wait for them, then try again.";
             case READ_ONLY -> " Connect to the primary, with a role whose sessions may write.";
-            case SCHEMA_NEWER, HISTORY_DIFFERS, FAILED -> "";
+            case LOCK_NOT_OBTAINED, SCHEMA_NEWER, HISTORY_DIFFERS, FAILED -> "";
         };
     }
 
@@ -78,8 +77,9 @@ final class Failures {
         };
     }
 
-    private static String withoutFullStop(String message) {
-        String stripped = message.strip();
-        return stripped.endsWith(".") ? stripped.substring(0, stripped.length() - 1) : stripped;
+    private static String sentence(SQLException failure) {
+        String line =
+                String.valueOf(failure.getMessage()).strip().lines().findFirst().orElse("");
+        return line.endsWith(".") ? line.substring(0, line.length() - 1) : line;
     }
 }

@@ -80,8 +80,8 @@ final class Migrations {
                 known = version;
             }
             if (state == MigrationState.SUCCESS && !migration.isChecksumMatching()) {
-                difference = "version " + version + " was applied with another checksum ("
-                        + migration.getAppliedChecksum() + ") than the library's (" + migration.getChecksum() + ")";
+                difference =
+                        "version " + version + " was applied with another checksum, " + migration.getAppliedChecksum();
             }
         }
         SchemaState.Status status = newer
@@ -134,13 +134,25 @@ final class Migrations {
      */
     private static SQLException withoutFlyway(FlywayException failure) {
         LOG.debug("Flyway failed", failure);
-        String summary =
-                String.valueOf(failure.getMessage()).strip().lines().findFirst().orElse("Flyway failed");
+        String summary = firstLine(failure);
+        SQLException outermost = null;
+        SQLException innermost = null;
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof SQLException sql) {
-                return new SQLException(summary + ": " + sql.getMessage(), sql.getSQLState(), sql);
+                outermost = outermost == null ? sql : outermost;
+                innermost = sql;
             }
         }
-        return new SQLException(summary);
+        if (innermost == null) {
+            return new SQLException(summary);
+        }
+        // Where a failed transaction is used on, the driver adds as a cause what had made it fail. That is what counts
+        // then, and Flyway's words are about something else.
+        String message = innermost == outermost ? summary + ": " + firstLine(innermost) : firstLine(innermost);
+        return new SQLException(message, innermost.getSQLState(), innermost);
+    }
+
+    private static String firstLine(Exception failure) {
+        return String.valueOf(failure.getMessage()).strip().lines().findFirst().orElse("");
     }
 }

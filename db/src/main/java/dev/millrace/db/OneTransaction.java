@@ -6,7 +6,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
-import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.Executor;
@@ -24,15 +23,15 @@ import org.jspecify.annotations.Nullable;
  * ({@code lock_timeout}, {@code search_path}, {@code role}) ends with the transaction. That also holds behind a
  * transaction pooler.
  *
- * <p>A rollback by Flyway undoes everything at once, and from then on {@link #commit()} refuses: Flyway only rolls back
- * when it is about to fail.
+ * <p>When Flyway rolls back, it is about to fail: from then on {@link #commit()} refuses. The rollback itself is left to
+ * {@link #close()}. Until then the database refuses further statements, which is welcome, because Flyway would try to
+ * create its history ten times.
  */
 final class OneTransaction implements AutoCloseable {
 
     private final Connection connection;
     private final boolean autoCommitBefore;
     private final Session session;
-    private @Nullable Savepoint start;
     private boolean rolledBack;
 
     /** Where we are, and the settings that Flyway changes for longer than a transaction. */
@@ -79,8 +78,7 @@ final class OneTransaction implements AutoCloseable {
     }
 
     /** What Flyway is given. Everything that it then does until {@link #commit()} is one step. */
-    DataSource forFlyway() throws SQLException {
-        start = connection.setSavepoint();
+    DataSource forFlyway() {
         return new SharedDataSource();
     }
 
@@ -176,9 +174,8 @@ final class OneTransaction implements AutoCloseable {
         }
 
         @Override
-        public void rollback() throws SQLException {
+        public void rollback() {
             rolledBack = true;
-            connection.rollback(start);
         }
 
         @Override

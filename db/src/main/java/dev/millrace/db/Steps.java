@@ -126,7 +126,8 @@ record Steps(DataSource dataSource, SchemaName schema, Duration lockTimeout, int
                             e.reason(),
                             e.schema(),
                             e.getMessage() + " Attempts: " + attempt + ", each with a lock_timeout of " + lockTimeout
-                                    + "." + lockHolders(),
+                                    + "." + lockHolders() + " End the sessions that hold the lock, or wait for"
+                                    + " them, then try again.",
                             e.sqlState(),
                             e.getCause());
                 }

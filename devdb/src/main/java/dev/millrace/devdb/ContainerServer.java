@@ -18,8 +18,8 @@ final class ContainerServer implements Server {
                 "PostgreSQL " + coordinates.serverVersion() + " in a container of " + image + " on port " + port();
     }
 
-    static ContainerServer start(String image) {
-        PostgreSQLContainer<?> container = container(image);
+    static ContainerServer start(String image, Flushing flushing) {
+        PostgreSQLContainer<?> container = container(image, flushing);
         try {
             container.start();
             return new ContainerServer(container, image);
@@ -33,7 +33,7 @@ final class ContainerServer implements Server {
         }
     }
 
-    private static PostgreSQLContainer<?> container(String image) {
+    private static PostgreSQLContainer<?> container(String image, Flushing flushing) {
         PostgreSQLContainer<?> container =
                 new PostgreSQLContainer<>(DockerImageName.parse(image).asCompatibleSubstituteFor("postgres"));
         // The same as the embedded server. Testcontainers' own command turns fsync off.
@@ -42,7 +42,12 @@ final class ContainerServer implements Server {
                 .withUsername("postgres")
                 .withPassword("postgres")
                 .withEnv("POSTGRES_INITDB_ARGS", "--locale=C --encoding=UTF8")
-                .withCommand("postgres", "-c", "max_connections=" + EmbeddedServer.MAX_CONNECTIONS);
+                .withCommand(
+                        "postgres",
+                        "-c",
+                        "max_connections=" + EmbeddedServer.MAX_CONNECTIONS,
+                        "-c",
+                        "fsync=" + flushing.setting());
         return container;
     }
 

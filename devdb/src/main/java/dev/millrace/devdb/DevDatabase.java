@@ -45,7 +45,7 @@ public final class DevDatabase implements AutoCloseable {
     private final Database database;
     private final String description;
 
-    private DevDatabase(Server server, String reason) {
+    DevDatabase(Server server, String reason) {
         this.server = server;
         Coordinates coordinates = server.coordinates();
         this.database = new Database(coordinates.databaseName(), coordinates, coordinates);
@@ -59,23 +59,33 @@ public final class DevDatabase implements AutoCloseable {
      * @throws DevDatabaseException if a setting is not allowed, or the server can't be had
      */
     public static DevDatabase start() {
+        return start(Flushing.ON);
+    }
+
+    /** A server for tests, which make and drop many databases and measure nothing. */
+    static DevDatabase startForTests() {
+        return start(Flushing.OFF);
+    }
+
+    private static DevDatabase start(Flushing flushing) {
         Settings settings = Settings.ofSurroundings();
         if (settings.provider().isPresent()) {
             Provider provider = settings.provider().get();
-            return new DevDatabase(start(provider, settings), Settings.PROVIDER + " is " + provider.settingName());
+            return new DevDatabase(
+                    start(provider, settings, flushing), Settings.PROVIDER + " is " + provider.settingName());
         }
         if (settings.url().isPresent()) {
-            return new DevDatabase(start(Provider.URL, settings), Settings.URL + " is given");
+            return new DevDatabase(start(Provider.URL, settings, flushing), Settings.URL + " is given");
         }
         if (!DockerProbe.engineAnswers()) {
-            return new DevDatabase(EmbeddedServer.start(), "no JDBC URL given, no Docker engine answered");
+            return new DevDatabase(EmbeddedServer.start(flushing), "no JDBC URL given, no Docker engine answered");
         }
         try {
             return new DevDatabase(
-                    ContainerServer.start(settings.image()), "no JDBC URL given, a Docker engine answered");
+                    ContainerServer.start(settings.image(), flushing), "no JDBC URL given, a Docker engine answered");
         } catch (DevDatabaseException e) {
             LOG.debug("No container", e);
-            return new DevDatabase(EmbeddedServer.start(), "no JDBC URL given; " + e.getMessage());
+            return new DevDatabase(EmbeddedServer.start(flushing), "no JDBC URL given; " + e.getMessage());
         }
     }
 
@@ -87,10 +97,11 @@ public final class DevDatabase implements AutoCloseable {
      */
     public static DevDatabase start(Provider provider) {
         return new DevDatabase(
-                start(provider, Settings.ofSurroundings()), provider.settingName() + " asked for by the program");
+                start(provider, Settings.ofSurroundings(), Flushing.ON),
+                provider.settingName() + " asked for by the program");
     }
 
-    private static Server start(Provider provider, Settings settings) {
+    private static Server start(Provider provider, Settings settings, Flushing flushing) {
         return switch (provider) {
             case URL ->
                 GivenServer.connect(
@@ -99,8 +110,8 @@ public final class DevDatabase implements AutoCloseable {
                                         "There is no JDBC URL: give the setting " + Settings.URL + ".")),
                         settings.user(),
                         settings.password());
-            case TESTCONTAINERS -> ContainerServer.start(settings.image());
-            case EMBEDDED -> EmbeddedServer.start();
+            case TESTCONTAINERS -> ContainerServer.start(settings.image(), flushing);
+            case EMBEDDED -> EmbeddedServer.start(flushing);
         };
     }
 

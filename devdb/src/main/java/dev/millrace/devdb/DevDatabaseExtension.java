@@ -48,7 +48,8 @@ public final class DevDatabaseExtension implements ParameterResolver {
         return testClass
                 .getRoot()
                 .getStore(NAMESPACE)
-                .computeIfAbsent(Shared.class, key -> new Shared(new TestDatabases(DevDatabase.start())), Shared.class)
+                .computeIfAbsent(
+                        Shared.class, key -> new Shared(new TestDatabases(DevDatabase.startForTests())), Shared.class)
                 .databases()
                 .create(schemaOf(testClass));
     }

@@ -27,9 +27,8 @@ final class EmbeddedServer implements Server {
     private static final int START_ATTEMPTS = 5;
 
     /**
-     * What is durable stays durable (fsync, synchronous_commit and full_page_writes keep their defaults), so that a
-     * crash test means something and a benchmark measures what users get. There are no socket files, so nothing of a
-     * killed server is left outside of its folder.
+     * synchronous_commit and full_page_writes keep their defaults, so that a crash test means something. There are no
+     * socket files, so nothing of a killed server is left outside of its folder.
      */
     private static final String CONFIGURATION = """
 
@@ -38,6 +37,7 @@ final class EmbeddedServer implements Server {
             port = %d
             unix_socket_directories = ''
             max_connections = %d
+            fsync = %s
             timezone = 'UTC'
             log_timezone = 'UTC'
             lc_messages = 'C'
@@ -65,25 +65,27 @@ final class EmbeddedServer implements Server {
         }
     }
 
-    static EmbeddedServer start() {
+    static EmbeddedServer start(Flushing flushing) {
         try {
             Path root = ServerFolder.root();
             PgCommands commands = new PgCommands(PostgresBinaries.unpackInto(root));
             ServerFolder.deleteOrphans(root, data -> commands.stop(data, StopMode.IMMEDIATE));
-            return start(commands, ServerFolder.create(root));
+            return start(commands, ServerFolder.create(root), flushing);
         } catch (IOException e) {
             throw new DevDatabaseException("The embedded PostgreSQL has no folder to work in.", e);
         }
     }
 
-    private static EmbeddedServer start(PgCommands commands, ServerFolder folder) throws IOException {
+    private static EmbeddedServer start(PgCommands commands, ServerFolder folder, Flushing flushing)
+            throws IOException {
         try {
             commands.initialize(folder.data());
             Path configuration = folder.data().resolve("postgresql.conf");
             String original = Files.readString(configuration);
             for (int attempt = 1; ; attempt++) {
                 int port = freePort();
-                Files.writeString(configuration, original + CONFIGURATION.formatted(port, MAX_CONNECTIONS));
+                Files.writeString(
+                        configuration, original + CONFIGURATION.formatted(port, MAX_CONNECTIONS, flushing.setting()));
                 try {
                     commands.start(folder.data(), folder.log());
                     return new EmbeddedServer(commands, folder, port);

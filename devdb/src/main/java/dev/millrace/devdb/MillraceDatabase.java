@@ -26,7 +26,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * server was given and its user may not create databases, each class gets a schema of its own in the given database
  * instead: tests must use {@link TestDatabase#schema()} and not rely on a name.
  *
- * <p>The server is shared: a test that stops or reconfigures one starts its own, with {@link DevDatabase#start(Provider)}.
+ * <p>The server is shared, and does not wait for the disk ({@code fsync} is off, which only a crash of the whole machine
+ * would show). A test that stops or reconfigures one, or measures, starts its own, with
+ * {@link DevDatabase#start(Provider)}.
  */
 @Documented
 @Inherited

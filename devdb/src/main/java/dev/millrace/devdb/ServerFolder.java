@@ -3,7 +3,6 @@ package dev.millrace.devdb;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -17,12 +16,15 @@ import org.slf4j.LoggerFactory;
  * The folder of one embedded server: its data, its log, and a lock that says that its owner is alive.
  *
  * <p>The operating system releases the lock when the owner ends, however it ends. A folder whose lock can be taken is
- * therefore an orphan, and the next start of the same user ends its server and deletes it.
+ * therefore an orphan, and the next start of the same user ends its server and deletes it. The folders of one's own
+ * process are told by the process id in their names and not even looked at: on POSIX systems, closing any channel of a
+ * file gives up all locks that the process holds on it.
  */
 final class ServerFolder {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerFolder.class);
     private static final String PREFIX = "server-";
+    private static final String OWN_PREFIX = PREFIX + ProcessHandle.current().pid() + "-";
     private static final String LOCK = "owner.lock";
 
     private final Path path;
@@ -42,7 +44,7 @@ final class ServerFolder {
 
     static ServerFolder create(Path root) throws IOException {
         for (int attempt = 0; attempt < 10; attempt++) {
-            Path path = Files.createTempDirectory(root, PREFIX);
+            Path path = Files.createTempDirectory(root, OWN_PREFIX);
             FileChannel channel =
                     FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             if (channel.tryLock() != null) {
@@ -71,13 +73,16 @@ final class ServerFolder {
     static void deleteOrphans(Path root, Consumer<Path> stopServerOf) throws IOException {
         List<Path> folders;
         try (Stream<Path> children = Files.list(root)) {
-            folders = children.filter(
-                            child -> String.valueOf(child.getFileName()).startsWith(PREFIX))
-                    .toList();
+            folders = children.filter(ServerFolder::isOfAnotherProcess).toList();
         }
         for (Path folder : folders) {
             deleteIfOrphan(folder, stopServerOf);
         }
+    }
+
+    private static boolean isOfAnotherProcess(Path folder) {
+        String name = String.valueOf(folder.getFileName());
+        return name.startsWith(PREFIX) && !name.startsWith(OWN_PREFIX);
     }
 
     private static void deleteIfOrphan(Path folder, Consumer<Path> stopServerOf) {
@@ -92,8 +97,6 @@ final class ServerFolder {
                 Folders.deleteIfPresent(folder);
                 LOG.debug("Deleted {}, whose owner is gone", folder);
             }
-        } catch (OverlappingFileLockException e) {
-            LOG.trace("{} belongs to this process", folder);
         } catch (IOException | DevDatabaseException e) {
             // Somebody else may be deleting it right now; if not, the next start tries again.
             LOG.debug("Could not delete {}, whose owner is gone", folder, e);

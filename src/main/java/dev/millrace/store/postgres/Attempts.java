@@ -46,12 +46,7 @@ final class Attempts {
                 EXECUTION_JOBS.OPERATION_ID.eq(row.get(EXECUTION_JOBS.OPERATION_ID)),
                 EXECUTION_JOBS.CLAIM_TOKEN.isNotDistinctFrom(row.get(EXECUTION_JOBS.CLAIM_TOKEN)),
                 JobRows.CLAIMED);
-        dsl.with(lock.cte())
-                .update(EXECUTION_JOBS)
-                .set(unreadable())
-                .from(lock.cte())
-                .where(lock.joined())
-                .execute();
+        lock.update(dsl, unreadable()).execute();
     }
 
     /** What is assigned to such a job: it fails, and says why where it can. */
@@ -60,7 +55,7 @@ final class Attempts {
         values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.FAILED));
         values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
         values.put(EXECUTION_JOBS.CURRENT_PHASE, "Record can't be read");
-        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.CLOCK);
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         CompareAndSet.ended(values, JobPolicies.DEFAULT_RETENTION);
         return values;
     }

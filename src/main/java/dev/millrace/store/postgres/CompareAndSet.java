@@ -3,6 +3,7 @@ package dev.millrace.store.postgres;
 import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 
 import dev.millrace.job.AttemptState;
+import dev.millrace.job.Checks;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.types.JobStatus;
@@ -33,12 +34,10 @@ final class CompareAndSet {
      */
     Map<Field<?>, Object> assignments(Job read, Job changed, Duration retryDelay) {
         refuseForeign(read, changed);
-        if (retryDelay.isNegative()) {
-            throw new InvalidJobException("retryDelay", retryDelay.toString(), "zero or longer");
-        }
+        Checks.delay("retryDelay", retryDelay);
         Map<Field<?>, Object> values = new LinkedHashMap<>();
         values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
-        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.CLOCK);
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         if (!codec.encode(read).equals(codec.encode(changed))) {
             values.putAll(rows.recordAndProjections(changed));
             place(values, read, changed);
@@ -92,8 +91,8 @@ final class CompareAndSet {
 
     /** A final status: out of the queue, and kept from now on for its retention. */
     static void ended(Map<Field<?>, Object> values, Duration retention) {
-        values.putIfAbsent(EXECUTION_JOBS.COMPLETED_AT, DbTime.CLOCK);
-        values.put(EXECUTION_JOBS.EXPIRES_AT, DbTime.plus(DbTime.CLOCK, retention));
+        values.putIfAbsent(EXECUTION_JOBS.COMPLETED_AT, DbTime.LOCKED);
+        values.put(EXECUTION_JOBS.EXPIRES_AT, DbTime.plus(DbTime.LOCKED, retention));
         leaveQueue(values);
     }
 
@@ -105,7 +104,7 @@ final class CompareAndSet {
         JobRows.putNullable(values, EXECUTION_JOBS.LAST_HEARTBEAT_AT, null);
         values.putIfAbsent(
                 EXECUTION_JOBS.QUEUE_VISIBLE_AT,
-                DSL.when(EXECUTION_JOBS.QUEUE_VISIBLE_AT.isNotNull(), DbTime.plus(DbTime.CLOCK, delay)));
+                DSL.when(EXECUTION_JOBS.QUEUE_VISIBLE_AT.isNotNull(), DbTime.plus(DbTime.LOCKED, delay)));
     }
 
     private static void leaveQueue(Map<Field<?>, Object> values) {
@@ -119,7 +118,7 @@ final class CompareAndSet {
         if (value == null) {
             JobRows.putNullable(values, field, null);
         } else {
-            values.put(field, delay.isZero() ? DbTime.CLOCK : DbTime.plus(DbTime.CLOCK, delay));
+            values.put(field, delay.isZero() ? DbTime.LOCKED : DbTime.plus(DbTime.LOCKED, delay));
         }
     }
 

@@ -101,7 +101,7 @@ record Ending(
         Map<Field<?>, Object> values = new LinkedHashMap<>();
         values.put(EXECUTION_JOBS.STATUS, JobRows.literal(status));
         values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
-        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.CLOCK);
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         if (status.isFinal()) {
             CompareAndSet.ended(values, retention);
             if (status == JobStatus.SUCCEEDED) {
@@ -110,7 +110,7 @@ record Ending(
         } else {
             CompareAndSet.queuedAgain(values, delay);
             if (!delay.isZero() || !forgiven) {
-                values.put(EXECUTION_JOBS.NEXT_RETRY_AT, DbTime.plus(DbTime.CLOCK, delay));
+                values.put(EXECUTION_JOBS.NEXT_RETRY_AT, DbTime.plus(DbTime.LOCKED, delay));
             }
             JobRows.putNullable(values, EXECUTION_JOBS.PERCENT_COMPLETE, null);
             JobRows.putNullable(values, EXECUTION_JOBS.CURRENT_PHASE, null);

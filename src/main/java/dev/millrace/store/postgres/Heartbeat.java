@@ -51,11 +51,7 @@ final class Heartbeat {
     private static Map<Attempt, Pulse> beatChunk(DSLContext dsl, List<Attempt> chunk) {
         Map<Attempt, Pulse> pulses = new HashMap<>();
         RowLock lock = RowLock.skipping(owned(chunk));
-        dsl.with(lock.cte())
-                .update(EXECUTION_JOBS)
-                .set(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.CLOCK)
-                .from(lock.cte())
-                .where(lock.joined())
+        lock.update(dsl, Map.of(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.LOCKED))
                 .returningResult(
                         EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.CLAIM_TOKEN, EXECUTION_JOBS.CANCELLATION_REQUESTED)
                 .forEach(row -> pulses.put(

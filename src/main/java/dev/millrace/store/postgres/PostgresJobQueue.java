@@ -2,7 +2,7 @@ package dev.millrace.store.postgres;
 
 import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 
-import dev.millrace.job.InvalidJobException;
+import dev.millrace.job.Checks;
 import dev.millrace.job.JobSpec;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
@@ -34,11 +34,12 @@ final class PostgresJobQueue implements JobQueue {
 
     @Override
     public boolean enqueue(String id) {
+        Condition same = idIs(id);
         Condition unplaced = JobRows.QUEUED.and(LOCAL).and(EXECUTION_JOBS.QUEUE_PRIORITY.isNull());
         return database.run(
                 "enqueue job \"" + id + "\"",
-                dsl -> update(dsl, RowLock.waiting(idIs(id), unplaced), place(DbTime.CLOCK)) == 1
-                        || dsl.fetchExists(EXECUTION_JOBS, idIs(id), JobRows.QUEUED, PLACED));
+                dsl -> update(dsl, RowLock.waiting(same, unplaced), place(DbTime.LOCKED)) == 1
+                        || dsl.fetchExists(EXECUTION_JOBS, same, JobRows.QUEUED, PLACED));
     }
 
     @Override
@@ -48,10 +49,9 @@ final class PostgresJobQueue implements JobQueue {
 
     @Override
     public boolean requeue(String id, Duration delay) {
-        Map<Field<?>, Object> values = place(DbTime.plus(DbTime.CLOCK, checkedDelay(delay)));
-        return database.run(
-                "requeue job \"" + id + "\"",
-                dsl -> update(dsl, RowLock.waiting(idIs(id), JobRows.QUEUED, LOCAL), values) == 1);
+        Map<Field<?>, Object> values = place(DbTime.plus(DbTime.LOCKED, Checks.delay("delay", delay)));
+        RowLock lock = RowLock.waiting(idIs(id), JobRows.QUEUED, LOCAL);
+        return database.run("requeue job \"" + id + "\"", dsl -> update(dsl, lock, values) == 1);
     }
 
     @Override
@@ -65,14 +65,15 @@ final class PostgresJobQueue implements JobQueue {
         JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_PRIORITY, null);
         JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_VISIBLE_AT, null);
         // Repair gives a place to rows that nobody has touched for a while; the removal is to last for that while.
-        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.CLOCK);
-        return database.run(
-                "remove job \"" + id + "\" from its queue",
-                dsl -> update(dsl, RowLock.waiting(idIs(id), JobRows.QUEUED, PLACED), values) == 1);
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
+        RowLock lock = RowLock.waiting(idIs(id), JobRows.QUEUED, PLACED);
+        return database.run("remove job \"" + id + "\" from its queue", dsl -> update(dsl, lock, values) == 1);
     }
 
     @Override
     public long depth(String runtimeProfile, String queue) {
+        Checks.name("runtimeProfile", runtimeProfile);
+        Checks.name("queue", queue);
         return database.run("count queue \"" + queue + "\"", dsl -> (long) dsl.fetchCount(
                 EXECUTION_JOBS,
                 JobRows.QUEUED,
@@ -84,10 +85,8 @@ final class PostgresJobQueue implements JobQueue {
 
     @Override
     public int repair(Duration untouchedFor, int limit) {
-        checkedDelay(untouchedFor);
-        if (limit < 1) {
-            throw new InvalidJobException("limit", String.valueOf(limit), "a whole number from 1");
-        }
+        Checks.delay("untouchedFor", untouchedFor);
+        Checks.atLeast("limit", limit, 1);
         Condition forgotten = JobRows.QUEUED
                 .and(LOCAL)
                 .and(EXECUTION_JOBS.QUEUE_PRIORITY.isNull())
@@ -96,7 +95,7 @@ final class PostgresJobQueue implements JobQueue {
                         DbTime.minus(DbTime.STATEMENT, DSL.val(untouchedFor, DbTime.DURATION))));
         return database.run(
                 "repair places in the queue",
-                dsl -> update(dsl, RowLock.skipping(limit, forgotten), place(DbTime.CLOCK)));
+                dsl -> update(dsl, RowLock.skipping(limit, forgotten), place(DbTime.LOCKED)));
     }
 
     private static Map<Field<?>, Object> place(Field<Instant> visibleAt) {
@@ -107,19 +106,10 @@ final class PostgresJobQueue implements JobQueue {
     }
 
     private static Condition idIs(String id) {
-        return EXECUTION_JOBS.OPERATION_ID.eq(id);
+        return EXECUTION_JOBS.OPERATION_ID.eq(Checks.id("id", id));
     }
 
     private static int update(DSLContext dsl, RowLock lock, Map<Field<?>, Object> values) {
-        return dsl.with(lock.cte())
-                .update(EXECUTION_JOBS)
-                .set(values)
-                .from(lock.cte())
-                .where(lock.joined())
-                .execute();
-    }
-
-    private static Duration checkedDelay(Duration delay) {
-        return new Finish.HandBack(delay, null).delay();
+        return lock.update(dsl, values).execute();
     }
 }

@@ -4,6 +4,7 @@ import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 
 import dev.millrace.job.AttemptState;
 import dev.millrace.job.Cancellation;
+import dev.millrace.job.Checks;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.job.NewJob;
@@ -81,6 +82,7 @@ final class PostgresJobStore implements JobStore {
 
     @Override
     public Optional<Job> get(String id) {
+        Checks.id("id", id);
         return database.run("read job \"" + id + "\"", dsl -> read(dsl, id));
     }
 
@@ -92,6 +94,7 @@ final class PostgresJobStore implements JobStore {
 
     @Override
     public CancelResult cancel(String id, @Nullable String by, @Nullable String why) {
+        Checks.id("id", id);
         Cancellation.check(by, why);
         return database.run("cancel job \"" + id + "\"", dsl -> {
             // Each round that finds the row changed means that someone else got on, so this ends.
@@ -139,13 +142,7 @@ final class PostgresJobStore implements JobStore {
     private static boolean update(DSLContext dsl, Job read, Map<Field<?>, Object> values) {
         RowLock lock =
                 RowLock.waiting(EXECUTION_JOBS.OPERATION_ID.eq(read.id()), EXECUTION_JOBS.VERSION.eq(read.version()));
-        return dsl.with(lock.cte())
-                        .update(EXECUTION_JOBS)
-                        .set(values)
-                        .from(lock.cte())
-                        .where(lock.joined())
-                        .execute()
-                == 1;
+        return lock.update(dsl, values).execute() == 1;
     }
 
     private Creation insert(DSLContext dsl, Job wanted, Map<Field<?>, Object> values) {

@@ -2,7 +2,7 @@ package dev.millrace.store.postgres;
 
 import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 
-import dev.millrace.job.InvalidJobException;
+import dev.millrace.job.Checks;
 import dev.millrace.job.JobSpec;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
@@ -54,9 +54,7 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
 
     @Override
     public List<Suspect> suspects(String after, int limit) {
-        if (limit < 1) {
-            throw new InvalidJobException("limit", String.valueOf(limit), "a whole number from 1");
-        }
+        Checks.atLeast("limit", limit, 1);
         Field<Boolean> tooLong = DSL.field(tooLong(DbTime.STATEMENT)).as("too_long");
         return database.run(
                 "look for overdue jobs",
@@ -88,11 +86,7 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
         Condition overdue = overdue(suspect.cause());
         return database.run("end overdue job \"" + suspect.attempt().jobId() + "\"", dsl -> {
             RowLock lock = RowLock.skipping(same, overdue);
-            int ended = dsl.with(lock.cte())
-                    .update(EXECUTION_JOBS)
-                    .set(assignments(dsl, suspect, finish))
-                    .from(lock.cte())
-                    .where(lock.joined())
+            int ended = lock.update(dsl, assignments(dsl, suspect, finish))
                     .and(overdue)
                     .execute();
             if (ended == 1) {

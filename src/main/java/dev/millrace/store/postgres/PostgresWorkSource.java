@@ -100,19 +100,15 @@ final class PostgresWorkSource implements WorkSource {
 
     private static Map<Field<?>, Object> signOfLife() {
         Map<Field<?>, Object> values = new LinkedHashMap<>();
-        values.put(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.CLOCK);
-        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.CLOCK);
+        values.put(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.LOCKED);
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         return values;
     }
 
     /** A write of one attempt that carries no record, and so needs no version. */
     private static Pulse write(DSLContext dsl, Attempt attempt, Map<Field<?>, Object> values) {
         RowLock lock = RowLock.waiting(Attempts.owned(attempt));
-        Boolean cancel = dsl.with(lock.cte())
-                .update(EXECUTION_JOBS)
-                .set(values)
-                .from(lock.cte())
-                .where(lock.joined())
+        Boolean cancel = lock.update(dsl, values)
                 .returningResult(EXECUTION_JOBS.CANCELLATION_REQUESTED)
                 .fetchOne(EXECUTION_JOBS.CANCELLATION_REQUESTED);
         if (cancel == null) {
@@ -155,12 +151,7 @@ final class PostgresWorkSource implements WorkSource {
             Map<Field<?>, Object> values =
                     Ending.of(finish, job).assignments(rows, current, row.get("clock", Instant.class));
             RowLock lock = RowLock.waiting(Attempts.owned(attempt), EXECUTION_JOBS.VERSION.eq(job.version()));
-            int written = dsl.with(lock.cte())
-                    .update(EXECUTION_JOBS)
-                    .set(values)
-                    .from(lock.cte())
-                    .where(lock.joined())
-                    .execute();
+            int written = lock.update(dsl, values).execute();
             if (written == 1) {
                 return true;
             }

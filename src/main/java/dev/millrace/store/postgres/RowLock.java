@@ -2,10 +2,17 @@ package dev.millrace.store.postgres;
 
 import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 
+import dev.millrace.jooq.tables.records.ExecutionJobsRecord;
+import java.time.Instant;
+import java.util.Map;
 import org.jooq.CommonTableExpression;
 import org.jooq.Condition;
+import org.jooq.DSLContext;
+import org.jooq.Field;
 import org.jooq.Record1;
+import org.jooq.Record2;
 import org.jooq.ResultQuery;
+import org.jooq.UpdateConditionStep;
 import org.jooq.impl.DSL;
 
 /**
@@ -13,14 +20,18 @@ import org.jooq.impl.DSL;
  *
  * <p>Two things depend on it. An UPDATE that waits for a row lock has computed its clock_timestamp() before it waited,
  * so a heartbeat or deadline made of it may be over when it is written; here the lock is held before the UPDATE sees the
- * row. And the condition is checked again on the row as it is when the lock is obtained, so what a concurrent writer
+ * row, and its times are read after that, once: {@link DbTime#LOCKED}. And the condition is checked again on the row as it is when the lock is obtained, so what a concurrent writer
  * has just committed decides. The lock is FOR NO KEY UPDATE, which leaves users' foreign keys to the table alone.
  */
 final class RowLock {
-    private final CommonTableExpression<Record1<String>> cte;
+    private final CommonTableExpression<Record1<String>> rows;
+    private final CommonTableExpression<Record2<String, Instant>> locked;
 
-    private RowLock(ResultQuery<Record1<String>> rows) {
-        this.cte = DSL.name("locked").asMaterialized(rows);
+    private RowLock(ResultQuery<Record1<String>> query) {
+        this.rows = DSL.name("rows_to_lock").asMaterialized(query);
+        this.locked = DSL.name("locked")
+                .asMaterialized(DSL.select(rows.field(EXECUTION_JOBS.OPERATION_ID), DbTime.CLOCK.as("now"))
+                        .from(rows));
     }
 
     /** Waits for a row that someone else has locked. For conditions that match one row. */
@@ -54,12 +65,12 @@ final class RowLock {
                 .skipLocked());
     }
 
-    CommonTableExpression<Record1<String>> cte() {
-        return cte;
-    }
-
-    /** That a row of the table is one of the locked ones. */
-    Condition joined() {
-        return EXECUTION_JOBS.OPERATION_ID.eq(cte.field(EXECUTION_JOBS.OPERATION_ID));
+    /** The second half: an update of the locked rows, to be run, or to be asked for what it returns. */
+    UpdateConditionStep<ExecutionJobsRecord> update(DSLContext dsl, Map<Field<?>, Object> values) {
+        return dsl.with(rows, locked)
+                .update(EXECUTION_JOBS)
+                .set(values)
+                .from(locked)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(locked.field(EXECUTION_JOBS.OPERATION_ID)));
     }
 }

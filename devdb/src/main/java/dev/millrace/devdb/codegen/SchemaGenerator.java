@@ -4,6 +4,7 @@ import dev.millrace.db.Migrator;
 import dev.millrace.devdb.DevDatabase;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.jooq.SQLDialect;
@@ -25,16 +26,10 @@ final class SchemaGenerator {
 
     /** The generated classes, with paths below {@link GeneratorSettings#PACKAGE}. */
     SourceTree generate() throws Exception {
-        // The server may be a given one that others use too: no name that could be theirs.
-        String schema = "millrace_codegen_" + UUID.randomUUID().toString().replace("-", "");
-        try (DevDatabase server = DevDatabase.start()) {
-            DataSource database = server.dataSource();
-            try {
-                Migrator.of(database, schema).migrate();
-                generate(database, schema);
-            } finally {
-                drop(database, schema);
-            }
+        try (DevDatabase server = DevDatabase.start();
+                ScratchSchema schema = new ScratchSchema(server.dataSource())) {
+            Migrator.of(server.dataSource(), schema.name()).migrate();
+            generate(server.dataSource(), schema.name());
         }
         return SourceTree.read(scratch.resolve(GeneratorSettings.PACKAGE.replace('.', '/')))
                 .map(SchemaGenerator::sameOnEveryJdk);
@@ -48,17 +43,26 @@ final class SchemaGenerator {
         }
     }
 
-    private static void drop(DataSource database, String schema) throws Exception {
-        try (Connection connection = database.getConnection()) {
-            DSL.using(connection, SQLDialect.POSTGRES)
-                    .dropSchemaIfExists(DSL.name(schema))
-                    .cascade()
-                    .execute();
-        }
-    }
-
     /** On JDK 21 and newer jOOQ suppresses one more warning, which the compilers from there on would give. */
     private static String sameOnEveryJdk(String source) {
         return source.replace(SUPPRESSED_BEFORE_21, SUPPRESSED_SINCE_21);
+    }
+
+    /** The server may be a given one that others use too: no name that could be theirs, and nothing left behind. */
+    private record ScratchSchema(DataSource database, String name) implements AutoCloseable {
+
+        ScratchSchema(DataSource database) {
+            this(database, "millrace_codegen_" + UUID.randomUUID().toString().replace("-", ""));
+        }
+
+        @Override
+        public void close() throws SQLException {
+            try (Connection connection = database.getConnection()) {
+                DSL.using(connection, SQLDialect.POSTGRES)
+                        .dropSchemaIfExists(DSL.name(name))
+                        .cascade()
+                        .execute();
+            }
+        }
     }
 }

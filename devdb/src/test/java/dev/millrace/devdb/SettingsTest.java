@@ -1,0 +1,91 @@
+package dev.millrace.devdb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.util.Map;
+import org.assertj.core.api.ThrowableAssertAlternative;
+import org.junit.jupiter.api.Test;
+
+class SettingsTest {
+
+    @Test
+    void settings_ofNothing_areAuto() {
+        Settings settings = settings(Map.of(), Map.of());
+
+        assertThat(settings.provider()).isEmpty();
+        assertThat(settings.url()).isEmpty();
+        assertThat(settings.image()).isEqualTo("postgres:18-alpine");
+    }
+
+    @Test
+    void settings_ofBoth_preferTheProperty() {
+        Settings settings = settings(
+                Map.of("millrace.devdb", "embedded"),
+                Map.of("MILLRACE_DEVDB", "testcontainers", "MILLRACE_DEVDB_IMAGE", "postgres:17"));
+
+        assertThat(settings.provider()).contains(Provider.EMBEDDED);
+        assertThat(settings.image()).isEqualTo("postgres:17");
+    }
+
+    @Test
+    void settings_ofTheEnvironment_areRead() {
+        Settings settings = settings(
+                Map.of(),
+                Map.of(
+                        "MILLRACE_DEVDB",
+                        "url",
+                        "MILLRACE_DEVDB_URL",
+                        "jdbc:postgresql://db/x",
+                        "MILLRACE_DEVDB_USER",
+                        "me",
+                        "MILLRACE_DEVDB_PASSWORD",
+                        "secret"));
+
+        assertThat(settings.provider()).contains(Provider.URL);
+        assertThat(settings.url()).contains("jdbc:postgresql://db/x");
+        assertThat(settings.user()).contains("me");
+        assertThat(settings.password()).contains("secret");
+    }
+
+    @Test
+    void settings_ofEmptyValues_areAsIfAbsent() {
+        assertThat(settings(Map.of("millrace.devdb", ""), Map.of("MILLRACE_DEVDB_URL", "")))
+                .isEqualTo(settings(Map.of(), Map.of()));
+    }
+
+    @Test
+    void settings_ofUnknownProvider_areRefusedWithWhatIsAllowed() {
+        assertRefused(Map.of("millrace.devdb", "docker"))
+                .withMessage(
+                        "The setting millrace.devdb is \"docker\"; allowed are auto, url, testcontainers, embedded.");
+    }
+
+    @Test
+    void settings_ofUrlWithoutOne_areRefused() {
+        assertRefused(Map.of("millrace.devdb", "url"))
+                .withMessageContaining("millrace.devdb is \"url\", but there is no millrace.devdb.url");
+    }
+
+    @Test
+    void settings_ofAnotherDatabasesUrl_areRefusedWithoutRepeatingIt() {
+        assertRefused(Map.of("millrace.devdb.url", "jdbc:mysql://db/x?password=secret"))
+                .withMessageContaining("does not start with jdbc:postgresql:")
+                .withMessageNotContaining("secret");
+    }
+
+    @Test
+    void settings_ofAPasswordWithoutUrl_areRefused() {
+        assertRefused(Map.of("millrace.devdb.password", "secret"))
+                .withMessageContaining("millrace.devdb.password is given without millrace.devdb.url")
+                .withMessageNotContaining("secret");
+    }
+
+    private static ThrowableAssertAlternative<DevDatabaseException> assertRefused(Map<String, String> properties) {
+        return assertThatExceptionOfType(DevDatabaseException.class).isThrownBy(() -> settings(properties, Map.of()));
+    }
+
+    private static Settings settings(Map<String, String> properties, Map<String, String> environment) {
+        return Settings.of(properties::get, environment::get);
+    }
+}

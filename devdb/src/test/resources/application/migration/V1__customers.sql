@@ -1,0 +1,1 @@
+CREATE TABLE public.customers (id integer);

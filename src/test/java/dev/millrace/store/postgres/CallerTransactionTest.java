@@ -1,0 +1,165 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.CONTROLS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.devdb.MillraceDatabase;
+import dev.millrace.devdb.TestDatabase;
+import dev.millrace.job.InvalidJobException;
+import dev.millrace.job.Job;
+import dev.millrace.job.NewJob;
+import dev.millrace.store.Creation;
+import dev.millrace.store.JobConflictException;
+import dev.millrace.types.Priority;
+import java.sql.Connection;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jooq.Configuration;
+import org.jooq.impl.DSL;
+import org.jooq.impl.SQLDataType;
+import org.junit.jupiter.api.Test;
+
+/** In the caller's transaction: commit = visible, rollback = gone, and the transaction stays usable. */
+@MillraceDatabase
+class CallerTransactionTest {
+    private final StoreFixture db;
+
+    CallerTransactionTest(TestDatabase database) {
+        this.db = new StoreFixture(database);
+    }
+
+    /** Any row of the caller's own; this table stands for the business's. */
+    private static void insertBusinessRow(Configuration tx, String name) {
+        tx.dsl()
+                .insertInto(CONTROLS)
+                .set(CONTROLS.NAME, name)
+                .set(CONTROLS.SET_BY, "test")
+                .set(CONTROLS.SET_AT, DbTime.STATEMENT)
+                .execute();
+    }
+
+    private boolean businessRow(String name) {
+        return db.dsl.fetchExists(CONTROLS, CONTROLS.NAME.eq(name));
+    }
+
+    @Test
+    void submit_inCommittedTransaction_isVisibleAfterwardsOnly() {
+        NewJob job = StoreFixture.newJob("commit");
+        db.dsl.transaction(tx -> {
+            insertBusinessRow(tx, "commit");
+            db.store.in(tx).jobs().submit(job);
+            assertThat(db.jobs.get(job.id())).isEmpty();
+            assertThat(db.claim(1, "commit")).isEmpty();
+        });
+        assertThat(businessRow("commit")).isTrue();
+        assertThat(db.claim(1, "commit")).hasSize(1);
+    }
+
+    @Test
+    void submit_inTransactionThatRollsBack_neverWas() {
+        NewJob job = StoreFixture.newJob("rollback");
+        assertThatThrownBy(() -> db.dsl.transaction(tx -> {
+                    insertBusinessRow(tx, "rollback");
+                    assertThat(db.store.in(tx).jobs().submit(job).created()).isTrue();
+                    assertThat(db.store.in(tx).jobs().get(job.id())).isPresent();
+                    throw new IllegalStateException("changed my mind");
+                }))
+                .hasMessage("changed my mind");
+        assertThat(businessRow("rollback")).isFalse();
+        assertThat(db.jobs.get(job.id())).isEmpty();
+    }
+
+    /** Field case A20: what is refused raises no SQL error, so nothing rolls back behind the caller's back. */
+    @Test
+    void submit_ofDuplicateOrInvalidJob_leavesTheTransactionUsable() {
+        NewJob job = StoreFixture.newJob("duplicate");
+        db.submit(job);
+        db.dsl.transaction(tx -> {
+            insertBusinessRow(tx, "duplicate");
+            PostgresStore inside = db.store.in(tx);
+            assertThat(inside.jobs().submit(job).created()).isFalse();
+            assertThatThrownBy(() -> inside.jobs().submit(job.withPriority(Priority.LOW)))
+                    .isInstanceOf(JobConflictException.class);
+            assertThatThrownBy(() -> NewJob.of("nul\u0000", "k", job.spec().parameters()))
+                    .isInstanceOf(InvalidJobException.class);
+            insertBusinessRow(tx, "duplicate-too");
+        });
+        assertThat(businessRow("duplicate")).isTrue();
+        assertThat(businessRow("duplicate-too")).isTrue();
+    }
+
+    @Test
+    void submit_ofTheSameIdByTwoOpenTransactions_isOneJob() throws Exception {
+        NewJob job = StoreFixture.newJob("twice");
+        AtomicReference<CompletableFuture<Creation>> other = new AtomicReference<>();
+        db.dsl.transaction(tx -> {
+            assertThat(db.store.in(tx).jobs().submit(job).created()).isTrue();
+            other.set(CompletableFuture.supplyAsync(() -> db.jobs.submit(job)));
+        });
+        Creation second = other.get().get(30, TimeUnit.SECONDS);
+        assertThat(second.created()).isFalse();
+        assertThat(second.job().id()).isEqualTo(job.id());
+    }
+
+    @Test
+    void times_areTheStatementsNotTheTransactions() {
+        NewJob job = StoreFixture.newJob("times");
+        db.dsl.transaction(tx -> {
+            var began = tx.dsl()
+                    .select(DSL.function(DSL.name("pg_catalog", "now"), DbTime.INSTANT))
+                    .fetchSingle()
+                    .value1();
+            tx.dsl()
+                    .select(DSL.function(DSL.name("pg_catalog", "pg_sleep"), SQLDataType.OTHER, DSL.inline(0.05)))
+                    .fetch();
+            Job created = db.store.in(tx).jobs().submit(job).job();
+            assertThat(created.createdAt()).isAfter(began.plusMillis(49));
+        });
+    }
+
+    @Test
+    void callersSettings_changeNothing() {
+        NewJob job = StoreFixture.newJob("settings");
+        var odd = new org.jooq.conf.Settings()
+                .withRenderSchema(false)
+                .withRenderQuotedNames(org.jooq.conf.RenderQuotedNames.NEVER)
+                .withStatementType(org.jooq.conf.StatementType.STATIC_STATEMENT);
+        DSL.using(db.database.dataSource(), org.jooq.SQLDialect.POSTGRES, odd)
+                .transaction(tx -> db.store.in(tx).jobs().submit(job));
+        assertThat(db.get(job.id()).kind()).isEqualTo("settings");
+    }
+
+    @Test
+    void connection_isTheCallersToCommit() throws Exception {
+        NewJob job = StoreFixture.newJob("connection");
+        try (Connection connection = db.database.unpooledDataSource().getConnection()) {
+            connection.setAutoCommit(false);
+            db.store.in(connection).jobs().submit(job);
+            assertThat(db.jobs.get(job.id())).isEmpty();
+            assertThat(connection.getAutoCommit()).isFalse();
+            connection.rollback();
+            assertThat(db.jobs.get(job.id())).isEmpty();
+            db.store.in(connection).jobs().submit(job);
+            connection.commit();
+            assertThat(connection.isClosed()).isFalse();
+        }
+        assertThat(db.jobs.get(job.id())).isPresent();
+    }
+
+    @Test
+    void poolWithoutAutoCommit_stillCommitsEachOperationAndGetsItsConnectionsBackAsTheyWere() throws Exception {
+        try (var pool = new com.zaxxer.hikari.HikariDataSource()) {
+            pool.setDataSource(db.database.unpooledDataSource());
+            pool.setAutoCommit(false);
+            pool.setMaximumPoolSize(1);
+            NewJob job = StoreFixture.newJob("no-auto-commit");
+            PostgresStore.on(pool, db.database.schema()).jobs().submit(job);
+            assertThat(db.jobs.get(job.id())).isPresent();
+            try (Connection connection = pool.getConnection()) {
+                assertThat(connection.getAutoCommit()).isFalse();
+            }
+        }
+    }
+}
