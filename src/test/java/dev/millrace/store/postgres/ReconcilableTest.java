@@ -150,8 +150,10 @@ class ReconcilableTest {
                     .where(EXECUTION_JOBS.OPERATION_ID.eq(suspect.attempt().jobId()))
                     .forNoKeyUpdate()
                     .fetch();
-            assertThat(db.reconcilable.isLocked(suspect)).isTrue();
-            assertThat(db.reconcilable.expire(suspect, RETRY)).isEqualTo(Expiry.LOCKED);
+            assertThat(StoreFixture.withoutWaiting(() -> db.reconcilable.isLocked(suspect)))
+                    .isTrue();
+            assertThat(StoreFixture.withoutWaiting(() -> db.reconcilable.expire(suspect, RETRY)))
+                    .isEqualTo(Expiry.LOCKED);
         });
         assertThat(db.reconcilable.isLocked(suspect)).isFalse();
         assertThat(db.reconcilable.expire(suspect, RETRY)).isEqualTo(Expiry.ENDED);
