@@ -129,7 +129,8 @@ class ClaimTest {
             assertThat(StoreFixture.withoutWaiting(() -> db.claim(9, "k")))
                     .extracting(claim -> claim.job().id())
                     .containsExactly(free.id());
-            assertThat(StoreFixture.withoutWaiting(() -> db.claim(9, "k", "other"))).isEmpty();
+            assertThat(StoreFixture.withoutWaiting(() -> db.claim(9, "k", "other")))
+                    .isEmpty();
         });
         assertThat(db.claim(9, "k", "other"))
                 .extracting(claim -> claim.job().id())
