@@ -10,6 +10,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +39,7 @@ final class ClaimLoop implements Runnable {
     private final List<String> kinds;
     private final List<ClaimRequest.Source> sources;
     private final RunningAttempts attempts;
+    private final BooleanSupplier silent;
     private final Intake intake;
     private final Health health;
     private final Ticker ticker;
@@ -51,11 +53,13 @@ final class ClaimLoop implements Runnable {
     private long nextClaim;
     private int rotation;
 
+    /** @param silent whether beats fail for so long that nothing more may be claimed */
     ClaimLoop(
             WorkSource source,
             WorkerSettings settings,
             List<String> kinds,
             RunningAttempts attempts,
+            BooleanSupplier silent,
             Intake intake,
             Health health,
             Ticker ticker,
@@ -65,6 +69,7 @@ final class ClaimLoop implements Runnable {
         this.kinds = kinds;
         this.sources = settings.sources();
         this.attempts = attempts;
+        this.silent = silent;
         this.intake = intake;
         this.health = health;
         this.ticker = ticker;
@@ -113,7 +118,10 @@ final class ClaimLoop implements Runnable {
     /** Does what there is to do now. Returns how long nothing will be, unless the bell rings. */
     private long step() {
         try {
-            if (!health.beatsFail() && mayAct()) {
+            if (silent.getAsBoolean()) {
+                return settings.pollInterval().toNanos(); // the bell rings when beats are answered
+            }
+            if (mayAct()) {
                 lost.askIfDue(freeSlots());
                 claimIfDue();
             }
@@ -131,9 +139,6 @@ final class ClaimLoop implements Runnable {
     }
 
     private long pause() {
-        if (health.beatsFail()) {
-            return settings.pollInterval().toNanos();
-        }
         long now = ticker.now();
         if (!mayAct()) {
             return nextClaim - now;

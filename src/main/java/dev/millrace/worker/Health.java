@@ -1,6 +1,7 @@
 package dev.millrace.worker;
 
 import java.time.Instant;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** What the loops know about how they are doing, for {@link WorkerStatus}. */
@@ -10,7 +11,7 @@ final class Health {
 
     private volatile @Nullable Trouble last;
     private volatile boolean claimsFail;
-    private volatile boolean beatsFail;
+    private final AtomicBoolean beatsFail = new AtomicBoolean();
 
     void trouble(String doing, Throwable failure) {
         last = new Trouble(doing + ": " + Failures.describe(failure), Instant.now());
@@ -29,12 +30,8 @@ final class Health {
         return claimsFail;
     }
 
-    /** Beats have failed for so long that a running job may count as dead: no more jobs are claimed. */
-    void beatsFail(boolean value) {
-        beatsFail = value;
-    }
-
-    boolean beatsFail() {
-        return beatsFail;
+    /** Beats have failed for so long that a running job may count as dead, or they don't any more. True if it is news. */
+    boolean beatsFail(boolean value) {
+        return beatsFail.getAndSet(value) != value;
     }
 }

@@ -87,8 +87,7 @@ final class Heartbeats implements Runnable {
                 // Before looking, not after: whoever registers from here on rings, and no one is overlooked.
                 wakesAt = SCANNING;
                 beatForDue();
-                judgeSilence();
-                wakesAt = nextBeat();
+                wakesAt = nextBeat(silent());
             } catch (Throwable e) {
                 wakesAt = ticker.now() + retryDelay;
                 Failures.survive(() -> {
@@ -196,7 +195,9 @@ final class Heartbeats implements Runnable {
         health.trouble("Beating for " + unanswered.size() + " jobs", failure);
         if (failure instanceof StoreUnavailableException) {
             if (!outage) {
-                LOG.warn("Beating for {} jobs failed; it is repeated until it is answered: {}", unanswered.size(),
+                LOG.warn(
+                        "Beating for {} jobs failed; it is repeated until it is answered: {}",
+                        unanswered.size(),
                         failure.toString());
             }
             outage = true;
@@ -210,25 +211,29 @@ final class Heartbeats implements Runnable {
         attempt.beats().repeatAt(ticker.now() + Math.min(retryDelay, most));
     }
 
-    private void judgeSilence() {
+    /**
+     * Whether the database has said nothing for so long that it may take a job that runs here for dead. For any thread:
+     * a call of this loop may hang, and then it is the claim loop that finds out.
+     */
+    boolean silent() {
         long now = ticker.now();
-        boolean failing = attempts.all().stream()
+        boolean silent = attempts.all().stream()
                 .anyMatch(attempt -> !attempt.closed() && attempt.beats().overdue(now));
-        if (failing == health.beatsFail()) {
-            return;
+        if (health.beatsFail(silent)) {
+            if (silent) {
+                LOG.error(
+                        "Beats have failed for longer than a heartbeat timeout: no more jobs are claimed until they are"
+                                + " answered. Handlers go on.");
+            } else {
+                LOG.info("No job that runs here may count as dead any more: jobs are claimed again.");
+                onRecovery.run();
+            }
         }
-        health.beatsFail(failing);
-        if (failing) {
-            LOG.error("Beats have failed for longer than a heartbeat timeout: no more jobs are claimed until they are"
-                    + " answered. Handlers go on.");
-        } else {
-            LOG.info("No job that runs here may count as dead any more: jobs are claimed again.");
-            onRecovery.run();
-        }
+        return silent;
     }
 
-    private long nextBeat() {
-        long latest = ticker.now() + (health.beatsFail() ? retryDelay : NOTHING_TO_DO);
+    private long nextBeat(boolean silent) {
+        long latest = ticker.now() + (silent ? retryDelay : NOTHING_TO_DO);
         return attempts.all().stream()
                 .filter(attempt -> !attempt.closed())
                 .mapToLong(attempt -> attempt.beats().next())

@@ -72,7 +72,15 @@ public final class Worker implements AutoCloseable {
                 routes, codec, source, outcomes, health, ticker, settings.name(), this::closingOrClosed);
         Intake intake = new Intake(attempts, heartbeats, deadlines, runner, outcomes, threads.handlers(), ticker);
         this.claims = new ClaimLoop(
-                source, settings, List.copyOf(routes.keySet()), attempts, intake, health, ticker, timings);
+                source,
+                settings,
+                List.copyOf(routes.keySet()),
+                attempts,
+                heartbeats::silent,
+                intake,
+                health,
+                ticker,
+                timings);
         this.shutdown =
                 new Shutdown(claims, attempts, outcomes, heartbeats, deadlines, threads, companions, settings, timings);
         this.beating = threads.loop("beats", heartbeats);
@@ -225,7 +233,7 @@ public final class Worker implements AutoCloseable {
             case CLOSING -> Claiming.CLOSING;
             case CLOSED -> Claiming.CLOSED;
             case OPEN ->
-                health.beatsFail()
+                heartbeats.silent()
                         ? Claiming.HEARTBEATS_FAIL
                         : health.claimsFail() ? Claiming.STORE_FAILS : Claiming.YES;
         };

@@ -80,7 +80,13 @@ public final class WorkerSetup {
                     "at least one handler",
                     "Call handle(type, handler) for each kind of job that the worker should run.");
         }
-        return new Worker(settings, source, codec, Collections.unmodifiableMap(new LinkedHashMap<>(routes)), List.copyOf(companions), timings);
+        return new Worker(
+                settings,
+                source,
+                codec,
+                Collections.unmodifiableMap(new LinkedHashMap<>(routes)),
+                List.copyOf(companions),
+                timings);
     }
 
     /** A worker that is started. As {@link #build}, then {@link Worker#start}. */

@@ -73,6 +73,16 @@ class JobReconcilerLoopTest {
     }
 
     @Test
+    void jobsThatAreHeldForDifferentTimes_areEachLookedAtAgainInTheirTime() {
+        // Its row stays locked, so this is the shortest timeout all the time.
+        store.claimed("a", QUICK).locked();
+        store.claimed("b", new HeartbeatPolicy(ofMillis(300), ofMillis(1_800)));
+        await().until(() -> store.suspects("", 2).size() == 2);
+        start(SELDOM);
+        await().until(() -> store.finished.containsKey("b"));
+    }
+
+    @Test
     void storeThatIsDownAtTheStart_isSweptWhenItIsUp() {
         store.claimed("a", QUICK);
         store.down();

@@ -81,6 +81,7 @@ class OutageSimulationTest {
             weatherChangesAt = Duration.ofDays(1);
             Duration fairSince = clock.elapsed();
             while (store.has("dead")) {
+                reconciler.tick();
                 reconcilerRound();
                 Duration fair = clock.elapsed().minus(fairSince);
                 assertThat(fair)

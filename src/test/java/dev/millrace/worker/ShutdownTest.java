@@ -167,6 +167,21 @@ class ShutdownTest {
     }
 
     @Test
+    void claimThatIsAnsweredOnlyAfterTheEnd_isHandedBackAllTheSame() {
+        CountDownLatch gate = fixture.gate();
+        source.next(Op.CLAIM, Fault.before(() -> ignoringInterrupts(gate)));
+        String id = source.submit("work");
+        Worker worker = fixture.start(
+                settings -> settings.withDrainTimeout(SHORT), (payload, attempt) -> runs.incrementAndGet());
+        until(() -> source.calls(Op.CLAIM) == 1);
+        worker.close();
+        gate.countDown();
+        until(() -> source.forgiven(id) == 1);
+        assertThat(source.status(id)).isEqualTo(JobStatus.QUEUED);
+        assertThat(runs).hasValue(0);
+    }
+
+    @Test
     void jobWhoseStartIsUnknown_isHandedBack() {
         String id = source.submit("work");
         source.always(Op.START, Fault.down());

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.Millrace;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
+import dev.millrace.job.AttemptState;
 import dev.millrace.job.HeartbeatPolicy;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
@@ -73,23 +74,28 @@ class WorkerOnPostgresTest {
     @Test
     void job_isRunWithItsPayload_reportsProgress_andSucceeds() throws InterruptedException {
         AtomicReference<Thumbnail> seen = new AtomicReference<>();
+        AtomicReference<AttemptState> halfway = new AtomicReference<>();
         try (Worker worker = start((payload, attempt) -> {
             seen.set(payload);
             attempt.progress(50, "resizing");
+            halfway.set(millrace.get(attempt.job().id()).orElseThrow().state());
         })) {
             Job job = millrace.await(millrace.submit(THUMBNAIL, CAT), PATIENCE);
             assertThat(job.status()).isEqualTo(JobStatus.SUCCEEDED);
-            assertThat(job.state().percentComplete()).isEqualTo(50);
             assertThat(job.state().attemptCount()).isEqualTo(1);
             assertThat(job.state().claimedBy()).isEqualTo(worker.settings().name());
         }
         assertThat(seen).hasValue(CAT);
+        assertThat(halfway.get().status()).isEqualTo(JobStatus.RUNNING);
+        assertThat(halfway.get().percentComplete()).isEqualTo(50);
+        assertThat(halfway.get().currentPhase()).isEqualTo("resizing");
     }
 
     @Test
     void contestedQueue_isDrained_andEachJobRunsOnce() throws InterruptedException {
         Map<String, Integer> runs = new ConcurrentHashMap<>();
-        JobHandler<Thumbnail> counting = (payload, attempt) -> runs.merge(attempt.job().id(), 1, Integer::sum);
+        JobHandler<Thumbnail> counting =
+                (payload, attempt) -> runs.merge(attempt.job().id(), 1, Integer::sum);
         List<Job> jobs = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             jobs.add(millrace.submit(THUMBNAIL, CAT));
@@ -100,9 +106,12 @@ class WorkerOnPostgresTest {
             for (Job job : jobs) {
                 assertThat(millrace.await(job, PATIENCE).state().attemptCount()).isEqualTo(1);
             }
-            assertThat(List.of(first, second, third)).allMatch(worker -> worker.status().healthy());
+            assertThat(List.of(first, second, third))
+                    .allMatch(worker -> worker.status().healthy());
         }
-        assertThat(runs).hasSize(100).allSatisfy((job, times) -> assertThat(times).isEqualTo(1));
+        assertThat(runs)
+                .hasSize(100)
+                .allSatisfy((job, times) -> assertThat(times).isEqualTo(1));
     }
 
     @Test
@@ -143,8 +152,7 @@ class WorkerOnPostgresTest {
             context.set(attempt);
             new CountDownLatch(1).await();
         })) {
-            Job job = millrace.await(
-                    millrace.submit(THUMBNAIL, CAT, maxDuration(Duration.ofSeconds(1))), PATIENCE);
+            Job job = millrace.await(millrace.submit(THUMBNAIL, CAT, maxDuration(Duration.ofSeconds(1))), PATIENCE);
             assertThat(job.status()).isEqualTo(JobStatus.FAILED);
             assertThat(job.outcome().errorMessage()).contains("maximum duration of PT1S");
             assertThat(job.state().attemptCount()).isEqualTo(1);
@@ -178,8 +186,7 @@ class WorkerOnPostgresTest {
 
     @Test
     void undecodablePayload_failsOnlyItsJob() throws InterruptedException {
-        JobType<Map<String, Object>> older =
-                new JobType<>("thumbnail", Map.class);
+        JobType<Map<String, Object>> older = new JobType<>("thumbnail", Map.class);
         try (Worker worker = start((payload, attempt) -> {})) {
             Job bad = millrace.submit(older, Map.of("width", "very wide"), retry(RetryPolicy.NEVER));
             Job good = millrace.submit(THUMBNAIL, CAT);

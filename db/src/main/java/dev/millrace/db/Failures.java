@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 /** Turns a database's error into a {@link MigrationException} that says what to do. */
 final class Failures {
 
+    private static final String POOLER_ADVICE = " Behind a pooler in transaction mode, such as PgBouncer, add"
+            + " prepareThreshold=0 to the JDBC URL, or connect to the server directly.";
+
     private Failures() {}
 
     /** Who was doing what, as far as it had come. */
@@ -26,8 +29,13 @@ final class Failures {
     static MigrationException translate(SchemaName schema, Situation situation, SQLException failure) {
         Reason reason = reasonOf(failure, situation.doing());
         String message = "Could not " + situation.doing().words() + " schema " + schema.quoted() + ": "
-                + sentence(failure) + "." + advice(reason, schema, situation);
+                + sentence(failure) + "." + advice(reason, schema, situation)
+                + (isPreparedStatementTrouble(failure) ? POOLER_ADVICE : "");
         return new MigrationException(reason, schema.value(), message, failure.getSQLState(), failure);
+    }
+
+    private static boolean isPreparedStatementTrouble(SQLException failure) {
+        return "42P05".equals(failure.getSQLState()) || "26000".equals(failure.getSQLState());
     }
 
     private static Reason reasonOf(SQLException failure, Doing doing) {
@@ -42,8 +50,13 @@ final class Failures {
             case "42501" -> Reason.MISSING_PRIVILEGE;
             case "55P03", "40P01" -> Reason.LOCK_NOT_OBTAINED;
             case "25006" -> Reason.READ_ONLY;
-            default -> doing == Doing.CONNECTING ? Reason.UNREACHABLE : Reason.FAILED;
+            default -> doing == Doing.CONNECTING && refused(state) ? Reason.UNREACHABLE : Reason.FAILED;
         };
+    }
+
+    /** The server's own refusals to let somebody in, and a pool's errors, which have no SQLSTATE. */
+    private static boolean refused(String state) {
+        return state.isEmpty() || state.startsWith("28") || state.equals("3D000");
     }
 
     private static String advice(Reason reason, SchemaName schema, Situation situation) {

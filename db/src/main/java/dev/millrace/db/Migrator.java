@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * and calling it again is always safe.
  *
  * <p><b>Connections.</b> It takes one connection at a time from the data source, so a pool of one is enough, and gives
- * it back as it was. Nothing is set for longer than a transaction, and no session lock is taken.
+ * it back as it was. Nothing is set for longer than a transaction, and no session lock is taken, so it also works behind
+ * a pooler in transaction mode (with {@code prepareThreshold=0} in the JDBC URL, as everything does there).
  *
  * <p><b>Waiting.</b> Nodes that start together take turns, and the rest find the work done; each waits for its turn up
  * to {@link #waitForOthers(Duration)}. A migration waits for a lock that another session holds up to

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * one can't serve it. Here all of its connections are views of a single one. Their commits are left to
  * {@link #commit()}, so that the lock, the migration and the history entry stand or fall together, and what is set
  * ({@code lock_timeout}, {@code search_path}, {@code role}) ends with the transaction. That also holds behind a
- * transaction pooler.
+ * transaction pooler. The price: a migration can't hold what refuses to run in a transaction, such as CREATE INDEX
+ * CONCURRENTLY.
  *
  * <p>When Flyway rolls back, it is about to fail: from then on {@link #commit()} refuses. The rollback itself is left to
  * {@link #close()}. Until then the database refuses further statements, which is welcome, because Flyway would try to
@@ -106,7 +107,8 @@ final class OneTransaction implements AutoCloseable {
     private void requirePostgres() throws SQLException {
         String product = connection.getMetaData().getDatabaseProductName();
         if (!product.equals("PostgreSQL")) {
-            throw new SQLFeatureNotSupportedException("Millrace needs PostgreSQL, but this is " + product + ".");
+            throw new SQLFeatureNotSupportedException(
+                    "Millrace needs PostgreSQL, but this is " + product + ".", "0A000");
         }
     }
 

@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -26,6 +27,12 @@ record Steps(DataSource dataSource, SchemaName schema, Duration lockTimeout, int
 
     /** The least pause between two tries; up to as much again is added at random, so that nodes don't move in step. */
     private static final long PAUSE_MILLIS = 50;
+
+    /**
+     * What passes by itself: a lock_timeout, a deadlock, and somebody else's CREATE SCHEMA that was committed while
+     * ours waited for it (a duplicate schema, or a duplicate key in its catalog).
+     */
+    private static final Set<String> PASSING = Set.of("55P03", "40P01", "42P06", "23505");
 
     /** What a step does. What it has not committed when it returns is rolled back. */
     @FunctionalInterface
@@ -111,30 +118,32 @@ record Steps(DataSource dataSource, SchemaName schema, Duration lockTimeout, int
         }
     }
 
-    /** Repeats a step from its beginning when one of its statements waited for a lock in vain, or lost a deadlock. */
+    /** Repeats a step from its beginning when it only came at the wrong moment. */
     private <T> T withAttempts(Supplier<T> step) {
         for (int attempt = 1; ; attempt++) {
             try {
                 return step.get();
             } catch (MigrationException e) {
-                boolean statementFailed = e.sqlState() != null;
-                if (e.reason() != Reason.LOCK_NOT_OBTAINED || !statementFailed) {
+                if (e.sqlState() == null || !PASSING.contains(e.sqlState())) {
                     throw e;
                 }
                 if (attempt == lockAttempts) {
-                    throw new MigrationException(
-                            e.reason(),
-                            e.schema(),
-                            e.getMessage() + " Attempts: " + attempt + ", each with a lock_timeout of " + lockTimeout
-                                    + "." + lockHolders() + " End the sessions that hold the lock, or wait for"
-                                    + " them, then try again.",
-                            e.sqlState(),
-                            e.getCause());
+                    throw e.reason() == Reason.LOCK_NOT_OBTAINED ? explained(e, attempt) : e;
                 }
                 LOG.info("Trying again, {} of {}: {}", attempt + 1, lockAttempts, e.getMessage());
             }
             pause();
         }
+    }
+
+    private MigrationException explained(MigrationException failure, int attempts) {
+        return new MigrationException(
+                failure.reason(),
+                failure.schema(),
+                failure.getMessage() + " Attempts: " + attempts + ", each with a lock_timeout of " + lockTimeout + "."
+                        + lockHolders() + " End the sessions that hold the lock, or wait for them, then try again.",
+                failure.sqlState(),
+                failure.getCause());
     }
 
     /** Who was in the way, if that can be seen: an explanation, which must not become an error of its own. */

@@ -1,5 +1,10 @@
 package dev.millrace.devdb;
 
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.testcontainers.containers.ContainerLaunchException;
 import org.testcontainers.containers.PostgreSQLContainer;
 import org.testcontainers.utility.DockerImageName;
@@ -16,6 +21,38 @@ final class ContainerServer implements Server {
         this.coordinates = new Coordinates(container.getJdbcUrl(), container.getUsername(), container.getPassword());
         this.summary =
                 "PostgreSQL " + coordinates.serverVersion() + " in a container of " + image + " on port " + port();
+    }
+
+    /**
+     * Starts a container, but gives up after a while: an image that can't be pulled would cost Testcontainers minutes.
+     * If it comes up later all the same, it is ended.
+     */
+    static ContainerServer startWithin(Duration patience, String image, Flushing flushing) {
+        CompletableFuture<ContainerServer> server =
+                CompletableFuture.supplyAsync(() -> start(image, flushing), ContainerServer::runOnDaemonThread);
+        try {
+            return server.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            closeLater(server);
+            throw new DevDatabaseException(
+                    "a container of " + image + " was not up within " + patience.toSeconds() + " s", e);
+        } catch (ExecutionException e) {
+            throw new DevDatabaseException("a container of " + image + " could not be started", e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            closeLater(server);
+            throw new DevDatabaseException("Interrupted while a container of " + image + " was starting.", e);
+        }
+    }
+
+    private static void closeLater(CompletableFuture<ContainerServer> server) {
+        CompletableFuture<Void> unused = server.thenAccept(ContainerServer::close);
+    }
+
+    private static void runOnDaemonThread(Runnable work) {
+        Thread thread = new Thread(work, "millrace-devdb-container");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     static ContainerServer start(String image, Flushing flushing) {

@@ -1,5 +1,7 @@
 package dev.millrace.devdb;
 
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -9,12 +11,19 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** Where a database is and who connects to it. */
 record Coordinates(String jdbcUrl, String user, String password) {
 
-    /** The same server and user, another database; every other parameter of the URL is kept. */
+    private static final String PREFIX = "jdbc:postgresql:";
+
+    /** The same server and user, another database; every parameter of the URL is kept. */
     Coordinates inDatabase(String name) {
-        PGSimpleDataSource source = new PGSimpleDataSource();
-        source.setUrl(jdbcUrl);
-        source.setDatabaseName(name);
-        return new Coordinates(source.getUrl(), user, password);
+        int question = jdbcUrl.indexOf('?');
+        String parameters = question < 0 ? "" : jdbcUrl.substring(question);
+        String base = question < 0 ? jdbcUrl : jdbcUrl.substring(0, question);
+        String server = PREFIX;
+        if (base.startsWith(PREFIX + "//")) {
+            int slash = base.indexOf('/', PREFIX.length() + 2);
+            server = (slash < 0 ? base : base.substring(0, slash)) + "/";
+        }
+        return new Coordinates(server + URLEncoder.encode(name, StandardCharsets.UTF_8) + parameters, user, password);
     }
 
     Coordinates as(String otherUser, String otherPassword) {

@@ -3,6 +3,7 @@ package dev.millrace.devdb;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,12 +18,12 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  *
  * <p><b>Which server.</b> {@link #start()} uses, in this order: the server that the setting {@code millrace.devdb.url}
- * names; a container, where a Docker engine answers within two seconds; an embedded server. The setting
- * {@code millrace.devdb} forces one: {@code url}, {@code testcontainers}, {@code embedded}, or {@code auto} (the
- * default). Builds in CI should say which. Further settings: {@code millrace.devdb.user} and {@code .password} (else
- * what the URL says), and {@code millrace.devdb.image} (default {@code postgres:18-alpine}). Each is a system property
- * or an environment variable ({@code MILLRACE_DEVDB_URL}); the property wins. Which one is used and why is logged, and
- * is what {@link #description()} says.
+ * names; a container, where a Docker engine answers within 2 s and the container is up within 90 s; an embedded server.
+ * The setting {@code millrace.devdb} forces one: {@code url}, {@code testcontainers}, {@code embedded}, or {@code auto}
+ * (the default). Builds in CI should say which. Further settings: {@code millrace.devdb.user} and {@code .password}
+ * (else what the URL says), and {@code millrace.devdb.image} (default {@code postgres:18-alpine}). Each is a system
+ * property or an environment variable ({@code MILLRACE_DEVDB_URL}); the property wins. Which server is used and why is
+ * logged, and is what {@link #description()} says.
  *
  * <p><b>The embedded server</b> is unpacked into the temporary folder, listens on the loopback interface only, lets
  * every local user in without a password, and takes up to 300 connections. It is as durable as a server in production
@@ -40,6 +41,7 @@ import org.slf4j.LoggerFactory;
 public final class DevDatabase implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DevDatabase.class);
+    private static final Duration CONTAINER_PATIENCE = Duration.ofSeconds(90);
 
     private final Server server;
     private final Database database;
@@ -82,10 +84,13 @@ public final class DevDatabase implements AutoCloseable {
         }
         try {
             return new DevDatabase(
-                    ContainerServer.start(settings.image(), flushing), "no JDBC URL given, a Docker engine answered");
+                    ContainerServer.startWithin(CONTAINER_PATIENCE, settings.image(), flushing),
+                    "no JDBC URL given, a Docker engine answered");
         } catch (DevDatabaseException e) {
             LOG.debug("No container", e);
-            return new DevDatabase(EmbeddedServer.start(flushing), "no JDBC URL given; " + e.getMessage());
+            return new DevDatabase(
+                    EmbeddedServer.start(flushing),
+                    "no JDBC URL given; a Docker engine answered, but " + e.getMessage());
         }
     }
 

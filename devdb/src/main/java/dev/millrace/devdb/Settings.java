@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.testcontainers.utility.DockerImageName;
 
 /**
  * What the surroundings say about the database to use: system properties, or environment variables of the same name in
@@ -37,6 +38,7 @@ record Settings(
     private static final String AUTO = "auto";
 
     Settings {
+        requireImageName(image);
         if (url.isPresent() && !url.get().startsWith("jdbc:postgresql:")) {
             throw new DevDatabaseException("The setting " + URL + " does not start with jdbc:postgresql: and so is no"
                     + " address of a PostgreSQL. An example: jdbc:postgresql://localhost:5432/postgres");
@@ -48,6 +50,17 @@ record Settings(
         if (provider.equals(Optional.of(Provider.URL)) && url.isEmpty()) {
             throw new DevDatabaseException("The setting " + PROVIDER + " is \"url\", but there is no " + URL
                     + ". Give it, or choose another.");
+        }
+    }
+
+    private static void requireImageName(String image) {
+        try {
+            DockerImageName.parse(image).assertValid();
+        } catch (IllegalArgumentException e) {
+            throw new DevDatabaseException(
+                    "The setting " + IMAGE + " is \"" + image + "\", which is no image's name. An example: "
+                            + DEFAULT_IMAGE,
+                    e);
         }
     }
 

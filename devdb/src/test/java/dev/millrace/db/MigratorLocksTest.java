@@ -124,6 +124,22 @@ class MigratorLocksTest {
     }
 
     @Test
+    void migrate_whileAnotherSessionCreatesTheSchemaAndCommits_succeedsByItself() throws Exception {
+        otherRuns("CREATE SCHEMA millrace");
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            Future<MigrationReport> report =
+                    thread.submit(() -> Migrator.of(database.dataSource()).migrate());
+            awaitSomebodyWaitingForALock();
+            other.commit();
+
+            assertThat(report.get(30, TimeUnit.SECONDS).versionBefore()).isNull();
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+
+    @Test
     void migrate_whoseLockIsReleasedBetweenAttempts_succeedsByItself() throws Exception {
         Migrator.of(database.dataSource()).migrate();
         otherRuns("SELECT count(*) FROM millrace.execution_jobs");

@@ -45,8 +45,9 @@ class EndOfJvmTest {
         }
     }
 
+    /** One for all tests, so that the programs are unpacked once. */
     @TempDir
-    private Path folder;
+    private static Path folder;
 
     @Test
     void jvm_thatReturnsFromMain_leavesNoServerBehind() throws Exception {
@@ -105,7 +106,7 @@ class EndOfJvmTest {
         assertThat(serverFolders()).isEmpty();
     }
 
-    private void assertEndsCleanly(String how, int exitCode) throws Exception {
+    private static void assertEndsCleanly(String how, int exitCode) throws Exception {
         Process jvm = launch(how);
         int port = readPort(jvm);
         assertThat(jvm.waitFor(60, TimeUnit.SECONDS)).isTrue();
@@ -115,7 +116,7 @@ class EndOfJvmTest {
     }
 
     /** With a temporary folder of its own, so that it has nothing to do with the servers of this JVM. */
-    private Process launch(String how) throws IOException {
+    private static Process launch(String how) throws IOException {
         return new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Djava.io.tmpdir=" + folder,
@@ -127,18 +128,18 @@ class EndOfJvmTest {
                 .start();
     }
 
-    private Path errors() {
+    private static Path errors() {
         return folder.resolve("errors.txt");
     }
 
-    private int readPort(Process jvm) throws IOException {
+    private static int readPort(Process jvm) throws IOException {
         BufferedReader output = jvm.inputReader();
         String line = output.readLine();
         assertThat(line).as(Files.readString(errors())).startsWith("port ");
         return Integer.parseInt(line.substring(5));
     }
 
-    private List<Path> serverFolders() throws IOException {
+    private static List<Path> serverFolders() throws IOException {
         try (Stream<Path> tree = Files.walk(folder, 2)) {
             return tree.filter(path -> path.getFileName().toString().startsWith("server-"))
                     .toList();

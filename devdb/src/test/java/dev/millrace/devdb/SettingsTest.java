@@ -75,6 +75,13 @@ class SettingsTest {
     }
 
     @Test
+    void settings_ofWhatIsNoImage_areRefused() {
+        assertRefused(Map.of("millrace.devdb.image", "Bad Image"))
+                .withMessageContaining("The setting millrace.devdb.image is \"Bad Image\"")
+                .withMessageContaining("An example: postgres:18-alpine");
+    }
+
+    @Test
     void settings_ofAPasswordWithoutUrl_areRefused() {
         assertRefused(Map.of("millrace.devdb.password", "secret"))
                 .withMessageContaining("millrace.devdb.password is given without millrace.devdb.url")

@@ -26,10 +26,7 @@ class ReadmeTest {
 
     @Test
     void firstExample_isShort() {
-        long lines = section("first/FirstJob.java", "first")
-                .lines()
-                .filter(line -> !line.isBlank())
-                .count();
+        long lines = section("first/FirstJob.java", "first").lines().count();
 
         assertThat(lines).isLessThanOrEqualTo(FIRST_EXAMPLE_LINES);
     }
@@ -69,7 +66,7 @@ class ReadmeTest {
                 .results()
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("There is no section " + tag + " in " + file));
-        return section.group(1).stripIndent();
+        return section.group(1).stripTrailing().stripIndent() + "\n";
     }
 
     private static String read(Path file) {

@@ -73,7 +73,16 @@ final class JobRows {
      * @throws UndecodableJobException if this release can't read its record
      */
     Job job(Record row) {
-        AttemptState state = new AttemptState(
+        String id = row.get(EXECUTION_JOBS.OPERATION_ID);
+        try {
+            return codec.decode(id, row.get(EXECUTION_JOBS.RECORD)).at(row.get(EXECUTION_JOBS.CREATED_AT), state(row));
+        } catch (InvalidJobException e) {
+            throw new UndecodableJobException(id, e); // a column holds what this release would not have written
+        }
+    }
+
+    private static AttemptState state(Record row) {
+        return new AttemptState(
                 row.get(EXECUTION_JOBS.VERSION),
                 row.get(EXECUTION_JOBS.STATUS),
                 row.get(EXECUTION_JOBS.ATTEMPT_COUNT),
@@ -85,8 +94,6 @@ final class JobRows {
                 row.get(EXECUTION_JOBS.PERCENT_COMPLETE),
                 row.get(EXECUTION_JOBS.CURRENT_PHASE),
                 row.get(EXECUTION_JOBS.UPDATED_AT));
-        return codec.decode(row.get(EXECUTION_JOBS.OPERATION_ID), row.get(EXECUTION_JOBS.RECORD))
-                .at(row.get(EXECUTION_JOBS.CREATED_AT), state);
     }
 
     /** The record of a job and all that projects it: whoever writes the one writes the others. */

@@ -35,8 +35,8 @@ public final class DigestDemo {
     private static final int CONNECTIONS = 3;
     private static final int JOBS_PER_TRANSACTION = 100;
 
-    /** So that the worker to be killed holds jobs when it is. */
-    private static final Duration DOOMED_TAKES = Duration.ofSeconds(1);
+    /** So that the worker to be killed holds jobs when it is, on a busy machine as well. */
+    private static final Duration DOOMED_TAKES = Duration.ofSeconds(3);
 
     /** Far shorter than the defaults of 30 and 90 seconds: the demonstration is to end soon. */
     private static final HeartbeatPolicy HEARTBEAT =

@@ -10,7 +10,7 @@ class FirstExamplesTest {
     void firstJob_runsItsJob() throws Exception {
         Program.Result result = Program.run(FirstJob.class).hasExitCode(0);
 
-        assertThat(result.out().lines()).containsExactly("Hello, world!", "SUCCEEDED");
+        assertThat(result.out().lines()).containsExactly("Hello, world", "SUCCEEDED");
         assertThat(result.err()).isEmpty();
     }
 
