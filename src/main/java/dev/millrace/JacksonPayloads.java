@@ -1,13 +1,16 @@
 package dev.millrace;
 
+import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JavaType;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
 import dev.millrace.job.PayloadException;
 import dev.millrace.types.JsonText;
+import java.util.stream.Collectors;
 
 /** Payloads by Jackson. The text is made once, so a payload that changes later changes nothing that was submitted. */
 final class JacksonPayloads implements PayloadCodec {
@@ -26,13 +29,11 @@ final class JacksonPayloads implements PayloadCodec {
             JavaType javaType = mapper.constructType(type.payloadType());
             return object(JsonText.of(mapper.writerFor(javaType).writeValueAsString(payload)));
         } catch (JsonProcessingException e) {
-            InvalidJobException invalid = new InvalidJobException(
-                    "payload of kind \"" + type.kind() + "\"",
-                    "a " + type.payloadType().getTypeName() + " that Jackson can't write (" + e.getOriginalMessage()
-                            + ")",
-                    "a value that Jackson writes as a JSON object");
-            invalid.initCause(e);
-            throw invalid;
+            throw unwritable(type, e, "that Jackson can't write (" + where(e) + ")");
+        } catch (InvalidJobException e) {
+            throw e;
+        } catch (IllegalArgumentException e) {
+            throw unwritable(type, e, "whose JSON can't be stored: " + e.getMessage());
         }
     }
 
@@ -45,14 +46,38 @@ final class JacksonPayloads implements PayloadCodec {
         try {
             return mapper.readValue(parameters.text(), mapper.constructType(type.payloadType()));
         } catch (JsonProcessingException e) {
-            // Not the message that quotes the source: parameters may be confidential.
+            // Neither Jackson's message nor the exception itself: they quote the parameters, which may be confidential,
+            // and what a handler fails with is stored and logged.
             throw new PayloadException(
                     type.kind(),
                     "The parameters of this job of kind \"" + type.kind() + "\" can't be read as "
-                            + type.payloadType().getTypeName() + ": " + e.getOriginalMessage()
-                            + ". They are kept; the job can run once its handler's payload type fits them.",
-                    e);
+                            + type.payloadType().getTypeName() + ": " + where(e)
+                            + ". They are kept; the job can run once its handler's payload type fits them.");
         }
+    }
+
+    private static InvalidJobException unwritable(JobType<?> type, Exception cause, String found) {
+        InvalidJobException invalid = new InvalidJobException(
+                "payload of kind \"" + type.kind() + "\"",
+                "a " + type.payloadType().getTypeName() + " " + found,
+                "a value that Jackson writes as a JSON object");
+        invalid.initCause(cause);
+        return invalid;
+    }
+
+    /** What went wrong and where, without what is there. */
+    private static String where(JsonProcessingException e) {
+        String what = e.getClass().getSimpleName();
+        if (e instanceof JsonMappingException mapping && !mapping.getPath().isEmpty()) {
+            String members = mapping.getPath().stream()
+                    .map(step -> step.getFieldName() == null ? "[" + step.getIndex() + "]" : step.getFieldName())
+                    .collect(Collectors.joining("."));
+            return what + " at " + members;
+        }
+        JsonLocation location = e.getLocation();
+        return location == null
+                ? what
+                : what + " at line " + location.getLineNr() + ", column " + location.getColumnNr();
     }
 
     private static JsonText object(JsonText text) {

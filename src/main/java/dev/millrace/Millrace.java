@@ -17,6 +17,7 @@ import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.postgres.PostgresStore;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jooq.Configuration;
@@ -43,6 +44,7 @@ public final class Millrace {
 
     private static final long FIRST_LOOK_MILLIS = 2;
     private static final long LONGEST_LOOK_MILLIS = 250;
+    private static final Duration LONGEST_WAIT = Duration.ofDays(36_525);
 
     private final DataSource dataSource;
     private final Migrator migrator;
@@ -62,9 +64,11 @@ public final class Millrace {
      * Jobs in the schema {@value #DEFAULT_SCHEMA} of this database.
      *
      * @param dataSource a pool of connections. Must not be one that takes part in surrounding transactions: each
-     *     operation is a transaction of its own, and {@link #in} is for those of the caller
+     *     operation is a transaction of its own, and {@link #in} is for those of the caller. Set the driver's {@code
+     *     socketTimeout}, to less than the shortest heartbeat timeout: a connection that went silent is noticed by it
      */
     public static Millrace on(DataSource dataSource) {
+        Objects.requireNonNull(dataSource, "dataSource");
         ObjectMapper mapper = JsonMapper.builder().findAndAddModules().build();
         return new Millrace(dataSource, DEFAULT_SCHEMA, new JacksonPayloads(mapper));
     }
@@ -108,14 +112,16 @@ public final class Millrace {
 
     /**
      * Millrace in the caller's jOOQ transaction: commit makes its jobs visible, rollback makes them gone. Of the
-     * configuration only the connection is used.
+     * configuration only the connection is used; each operation refuses one in auto-commit mode, which is in none.
      */
     public MillraceTransaction in(Configuration transaction) {
+        Objects.requireNonNull(transaction, "transaction");
         return new MillraceTransaction(store.in(transaction), payloads);
     }
 
     /** Millrace in the transaction on the caller's connection, which stays the caller's to commit and close. */
     public MillraceTransaction in(Connection connection) {
+        Objects.requireNonNull(connection, "connection");
         return new MillraceTransaction(store.in(connection), payloads);
     }
 
@@ -141,7 +147,7 @@ public final class Millrace {
     }
 
     /**
-     * Waits until a job has ended, by asking the database again and again, at most four times a second. For scripts and
+     * Waits until a job has ended, by asking the database again and again: soon at first, then four times a second. For scripts and
      * tests: a service would rather let a job tell of its end. An outage of the database is waited out.
      *
      * @param timeout how long to wait at most
@@ -150,7 +156,7 @@ public final class Millrace {
      * @throws JobNotFoundException if there is no such job
      */
     public Job await(String id, Duration timeout) throws InterruptedException {
-        long deadline = System.nanoTime() + timeout.toNanos();
+        long deadline = System.nanoTime() + nanos(timeout);
         long pause = FIRST_LOOK_MILLIS;
         Job job = null;
         StoreUnavailableException outage = null;
@@ -171,6 +177,10 @@ public final class Millrace {
             Thread.sleep(Math.min(pause, left));
             pause = Math.min(pause * 2, LONGEST_LOOK_MILLIS);
         }
+    }
+
+    private static long nanos(Duration timeout) {
+        return timeout.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT.toNanos() : timeout.toNanos();
     }
 
     /** A worker for this database, to be given its handlers and started. */

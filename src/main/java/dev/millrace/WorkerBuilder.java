@@ -22,6 +22,7 @@ public final class WorkerBuilder {
     private final PostgresStore store;
     private final WorkerSetup setup;
     private @Nullable RecoverySettings recovery = RecoverySettings.DEFAULT;
+    private boolean started;
 
     WorkerBuilder(PostgresStore store, PayloadCodec payloads) {
         this.store = store;
@@ -44,7 +45,13 @@ public final class WorkerBuilder {
         return this;
     }
 
-    /** How many jobs run at a time: 1 to 10,000; 10 by default. Handlers that use the pool need connections of it. */
+    /**
+     * How many jobs run at a time: 1 to 10,000; 10 by default.
+     *
+     * <p>Handlers share the pool with the worker's own statements, heartbeats among them. If they hold connections for
+     * long, make the pool larger than this number by four at least, or give Millrace a pool of its own: a worker that
+     * gets no connection for a job's heartbeat timeout is taken for dead.
+     */
     public WorkerBuilder concurrency(int jobs) {
         setup.settings(settings -> settings.withConcurrency(jobs));
         return this;
@@ -93,18 +100,28 @@ public final class WorkerBuilder {
     }
 
     /**
-     * Starts the worker, and its reconciler. Closing the worker closes both.
+     * Starts the worker, and its reconciler. Closing the worker closes both. Once.
      *
      * @throws dev.millrace.worker.InvalidWorkerException if a setting is not allowed, or there is no handler
      */
     public Worker start() {
+        if (started) {
+            throw new IllegalStateException("This builder has started its worker. Make another one by Millrace.worker()"
+                    + " for another worker.");
+        }
+        started = true;
         RecoverySettings settings = recovery;
         if (settings == null) {
             return setup.start();
         }
         JobReconciler reconciler = new JobReconciler(settings, store.reconcilable(), store.queue());
-        Worker worker = setup.closeWith(reconciler).start();
-        reconciler.start();
-        return worker;
+        Worker worker = setup.closeWith(reconciler).build();
+        try {
+            reconciler.start();
+            return worker.start();
+        } catch (Throwable e) {
+            worker.close(); // and the reconciler with it
+            throw e;
+        }
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.job;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -124,6 +125,13 @@ public final class Checks {
             throw new InvalidJobException(field, String.valueOf(value), "a whole number from " + atLeast);
         }
         return value;
+    }
+
+    static <T> List<T> noNulls(String field, List<T> values) {
+        for (T value : values) {
+            given(field, value);
+        }
+        return List.copyOf(values);
     }
 
     static <T> T given(String field, T value) {

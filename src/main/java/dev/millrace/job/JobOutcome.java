@@ -7,11 +7,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * What came of a job so far.
  *
- * @param errorMessage why its last attempt failed, at most {@value Messages#MAX_CHARACTERS} characters; null if none did
+ * @param errorMessage why the last of its failed attempts failed, at most {@value Messages#MAX_CHARACTERS} characters;
+ *     null if none did. A later success leaves it as it is
  * @param warnings what its handler warned of, at most {@value #MAX_WARNINGS}
  * @param artifacts references to what it produced, at most {@value #MAX_ARTIFACTS}
  * @param providerOperationId the id under which a remote backend runs it
- * @param history the last {@value #MAX_HISTORY} attempts that ended, oldest first
+ * @param history the last {@value #MAX_HISTORY} attempts that ended otherwise than by success, oldest first
  */
 public record JobOutcome(
         @Nullable String errorMessage,
@@ -64,7 +65,7 @@ public record JobOutcome(
         for (String value : values) {
             Checks.text(field, value, Messages.MAX_CHARACTERS, Messages.MAX_CHARACTERS * 4);
         }
-        return List.copyOf(values);
+        return Checks.noNulls(field, values);
     }
 
     private static List<PastAttempt> last(List<PastAttempt> history) {

@@ -51,7 +51,7 @@ public record JobReferences(
         this.workload = Checks.reference("references.workload", workload);
         this.definitionId = Checks.reference("references.definitionId", definitionId);
         this.planId = Checks.reference("references.planId", planId);
-        this.resources = resources == null ? List.of() : List.copyOf(resources);
+        this.resources = resources == null ? List.of() : Checks.noNulls("references.resources", resources);
         this.environment = Checks.reference("references.environment", environment);
         this.server = Checks.reference("references.server", server);
         this.release = Checks.reference("references.release", release);

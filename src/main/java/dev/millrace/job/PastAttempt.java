@@ -25,7 +25,6 @@ public record PastAttempt(
         @Nullable String message) {
     /** How an attempt ended. */
     public enum Ending {
-        SUCCEEDED,
         /** The handler failed and the job failed with it. */
         FAILED,
         /** The handler failed and the job waits for its next attempt. */

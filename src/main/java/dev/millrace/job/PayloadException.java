@@ -6,8 +6,8 @@ public final class PayloadException extends RuntimeException {
 
     private final String kind;
 
-    public PayloadException(String kind, String message, Throwable cause) {
-        super(message, cause);
+    public PayloadException(String kind, String message) {
+        super(message);
         this.kind = kind;
     }
 

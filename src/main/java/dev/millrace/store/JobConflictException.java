@@ -11,7 +11,7 @@ public final class JobConflictException extends StoreException {
 
     public JobConflictException(String jobId, List<String> differences) {
         super(
-                "A job with the id \"" + jobId + "\" is already there, with another "
+                "A job with the id \"" + jobId + "\" is already there, and differs in "
                         + String.join(", ", differences)
                         + ". Submit under another id, or with the same content if this is a repetition.",
                 null);

@@ -6,7 +6,8 @@ import java.util.List;
 /** The local queue: which jobs wait for a worker, and in which order. */
 public interface JobQueue {
     /**
-     * Gives a queued local job its place, claimable at once. Repeating it keeps the first place.
+     * Gives a queued local job its place: claimable at once, or, between two attempts, when the next one is due.
+     * Repeating it keeps the first place.
      *
      * @return whether the job has a place now; false if it is not queued, not local, or not there
      */
@@ -23,9 +24,9 @@ public interface JobQueue {
     List<Claim> claim(ClaimRequest request);
 
     /**
-     * Moves a queued job's place so that it is claimable only after the delay.
+     * Gives a queued local job its place anew, claimable after the delay. One that has no place gets one.
      *
-     * @return whether it was moved; false if the job is not queued or has no place
+     * @return whether it was given; false if the job is not queued or not local
      */
     boolean requeue(String id, Duration delay);
 

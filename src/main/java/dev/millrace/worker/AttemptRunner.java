@@ -3,10 +3,10 @@ package dev.millrace.worker;
 import dev.millrace.job.PayloadCodec;
 import dev.millrace.store.Finish;
 import dev.millrace.store.StoreException;
+import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
 import java.time.Duration;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,7 +32,6 @@ final class AttemptRunner {
     private final Health health;
     private final Ticker ticker;
     private final String worker;
-    private final BooleanSupplier closing;
 
     AttemptRunner(
             Map<String, Route<?>> routes,
@@ -41,8 +40,7 @@ final class AttemptRunner {
             Outcomes outcomes,
             Health health,
             Ticker ticker,
-            String worker,
-            BooleanSupplier closing) {
+            String worker) {
         this.routes = routes;
         this.codec = codec;
         this.source = source;
@@ -50,7 +48,6 @@ final class AttemptRunner {
         this.health = health;
         this.ticker = ticker;
         this.worker = worker;
-        this.closing = closing;
     }
 
     void run(RunningAttempt attempt) {
@@ -76,9 +73,7 @@ final class AttemptRunner {
     private boolean promote(RunningAttempt attempt) {
         Backoff backoff = new Backoff();
         while (attempt.open()) {
-            if (closing.getAsBoolean()) {
-                conclude(attempt, Endings.handBack(attempt, "The worker closed before the job was started"));
-            } else if (attempt.stopReason() == StopReason.CANCELLED) {
+            if (attempt.stopReason() == StopReason.CANCELLED) {
                 conclude(attempt, new Finish.Cancel());
             } else if (started(attempt, backoff.failures() == 0)) {
                 return true;
@@ -106,7 +101,7 @@ final class AttemptRunner {
             }
         } catch (StoreException e) {
             health.trouble("Starting " + attempt, e);
-            if (first) {
+            if (first || !(e instanceof StoreUnavailableException)) {
                 LOG.warn("It is not known whether {} is started, so its handler waits: {}", attempt, e.toString());
             }
         }

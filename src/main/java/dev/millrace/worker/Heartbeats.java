@@ -5,7 +5,6 @@ import dev.millrace.store.Pulse;
 import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashMap;
@@ -102,33 +101,26 @@ final class Heartbeats implements Runnable {
     private void beatForDue() {
         long now = ticker.now();
         if (attempts.all().stream().anyMatch(attempt -> attempt.beats().next() <= now && !attempt.closed())) {
-            List<RunningAttempt> due = attempts.all().stream()
-                    .filter(attempt -> attempt.beats().nearlyDue(now) && !attempt.closed())
-                    .toList();
-            batches(due).forEach(this::beat);
+            beat(due(now));
         }
     }
 
-    /** Mostly one. An attempt whose ending is on its way may meet a newer one of the same job, though. */
-    private static List<Map<String, RunningAttempt>> batches(List<RunningAttempt> due) {
-        List<Map<String, RunningAttempt>> batches = new ArrayList<>();
-        for (RunningAttempt attempt : due) {
-            String jobId = attempt.job().id();
-            Map<String, RunningAttempt> batch = batches.stream()
-                    .filter(candidate -> !candidate.containsKey(jobId))
-                    .findFirst()
-                    .orElseGet(() -> {
-                        Map<String, RunningAttempt> added = new LinkedHashMap<>();
-                        batches.add(added);
-                        return added;
-                    });
-            batch.put(jobId, attempt);
-        }
-        return batches;
+    /**
+     * One attempt of each job, the most overdue first. An attempt whose outcome is on its way may meet a newer one of the
+     * same job; that one stays due and so has its turn at once.
+     */
+    private Collection<RunningAttempt> due(long now) {
+        Map<String, RunningAttempt> due = new LinkedHashMap<>();
+        attempts.all().stream()
+                .filter(attempt -> attempt.beats().nearlyDue(now) && !attempt.closed())
+                .forEach(attempt -> due.merge(
+                        attempt.job().id(),
+                        attempt,
+                        (a, b) -> a.beats().next() <= b.beats().next() ? a : b));
+        return due.values();
     }
 
-    private void beat(Map<String, RunningAttempt> batch) {
-        Collection<RunningAttempt> asked = batch.values();
+    private void beat(Collection<RunningAttempt> asked) {
         try {
             ask(asked);
         } catch (StoreUnavailableException e) {

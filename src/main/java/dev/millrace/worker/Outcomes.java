@@ -1,6 +1,7 @@
 package dev.millrace.worker;
 
 import dev.millrace.store.StoreException;
+import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -86,7 +87,8 @@ final class Outcomes {
                 return;
             } catch (StoreException e) {
                 health.trouble("Writing the outcome of " + attempt, e);
-                if (backoff.failures() == 0) { // said once, not at each repetition
+                // An outage is said once, not at each repetition. Anything else wants someone to look.
+                if (backoff.failures() == 0 || !(e instanceof StoreUnavailableException)) {
                     LOG.warn("The outcome of {} is not written yet; that is repeated: {}", attempt, e.toString());
                 }
             } catch (Throwable e) {

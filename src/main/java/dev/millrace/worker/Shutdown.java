@@ -1,5 +1,6 @@
 package dev.millrace.worker;
 
+import dev.millrace.store.Finish;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -98,10 +99,18 @@ final class Shutdown {
 
     private void handBack(RunningAttempt attempt, String state) {
         String why = "The worker closed: the job was " + state;
-        if (attempt.decide(Endings.handBack(attempt, why), StopReason.SHUTDOWN)) {
-            LOG.info("{} is handed back: {}.", attempt, state);
+        Finish ending = Endings.handBack(attempt, why);
+        if (attempt.decide(ending, reason(ending))) {
+            LOG.info("{} is given up: {}.", attempt, state);
             outcomes.writeElsewhere(attempt);
         }
+    }
+
+    private static StopReason reason(Finish ending) {
+        if (ending instanceof Finish.HandBack) {
+            return StopReason.SHUTDOWN;
+        }
+        return ending instanceof Finish.Cancel ? StopReason.CANCELLED : StopReason.TIMED_OUT;
     }
 
     private void reportUnwritten() {

@@ -68,8 +68,7 @@ public final class Worker implements AutoCloseable {
         Outcomes outcomes = new Outcomes(source, threads.outcomes(), health);
         this.heartbeats = new Heartbeats(attempts, source, health, ticker, settings, this::look);
         this.deadlines = new Deadlines(attempts, outcomes, ticker, timings, threads.timer("deadlines"));
-        AttemptRunner runner = new AttemptRunner(
-                routes, codec, source, outcomes, health, ticker, settings.name(), this::closingOrClosed);
+        AttemptRunner runner = new AttemptRunner(routes, codec, source, outcomes, health, ticker, settings.name());
         Intake intake = new Intake(attempts, heartbeats, deadlines, runner, outcomes, threads.handlers(), ticker);
         this.claims = new ClaimLoop(
                 source,
@@ -220,11 +219,6 @@ public final class Worker implements AutoCloseable {
 
     private void look() {
         claims.look();
-    }
-
-    private boolean closingOrClosed() {
-        State now = state();
-        return now == State.CLOSING || now == State.CLOSED;
     }
 
     private Claiming claimingNow() {

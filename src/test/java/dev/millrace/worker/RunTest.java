@@ -22,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -103,7 +104,7 @@ class RunTest {
                         .withPollInterval(SHORT),
                 (payload, context) -> {});
         until(() -> source.claimRequests.size() >= 5);
-        assertThat(source.claimRequests.subList(0, 5))
+        assertThat(List.copyOf(source.claimRequests).subList(0, 5))
                 .extracting(request -> request.sources().get(0).runtimeProfile()
                         + request.sources().get(0).queue())
                 .containsExactly("px", "py", "qx", "qy", "px");
@@ -116,6 +117,32 @@ class RunTest {
         until(() -> source.claimRequests.size() >= 5);
         assertThat(source.claimRequests.stream().flatMap(request -> request.tokens().stream()))
                 .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void claimThatIsAnsweredTwiceUnderOneToken_isRunOnce() {
+        source.next(Op.CLAIM, new Fault() {
+            @Override
+            @SuppressWarnings("unchecked") // a claim's answer is a list
+            public <T> T around(Supplier<T> call) {
+                List<Object> once = (List<Object>) call.get();
+                return (T) Stream.concat(once.stream(), once.stream()).toList();
+            }
+        });
+        AtomicInteger runs = new AtomicInteger();
+        CountDownLatch gate = fixture.gate();
+        String id = source.submit("work");
+        String next = source.submit("work");
+        Worker worker = fixture.start((payload, context) -> {
+            runs.incrementAndGet();
+            WorkerFixture.await(gate);
+        });
+        until(() -> runs.get() == 2);
+        assertThat(worker.status().running()).isEqualTo(2);
+        gate.countDown();
+        until(() -> source.status(id) == JobStatus.SUCCEEDED && source.status(next) == JobStatus.SUCCEEDED);
+        until(() -> worker.status().running() == 0);
+        assertThat(runs).hasValue(2);
     }
 
     @Test
@@ -189,16 +216,14 @@ class RunTest {
 
     @Test
     void forgivenAttempts_doNotCountAgainstTheMaximum() {
-        String id = source.submit("work", attempts(1));
-        source.forgive(id, 8, 8);
-        String used = source.submit("work", attempts(3));
-        source.forgive(used, 8, 6);
-        fixture.start((payload, context) -> {
+        String id = source.submit("work", attempts(3));
+        source.forgive(id, 8, 7);
+        fixture.start(settings -> settings.withPollInterval(SHORT), (payload, context) -> {
             throw new IllegalStateException("failed");
         });
-        until(() -> source.status(id) == JobStatus.FAILED && source.status(used) == JobStatus.FAILED);
-        assertThat(source.attempts(id)).isEqualTo(9);
-        assertThat(source.endings(used)).hasSize(1);
+        until(() -> source.status(id) == JobStatus.FAILED);
+        assertThat(source.attempts(id)).isEqualTo(10); // of which 7 were forgiven and 3 count
+        assertThat(source.endings(id)).hasSize(2).first().isInstanceOf(Finish.Retry.class);
     }
 
     static List<Supplier<Throwable>> errors() {

@@ -137,6 +137,7 @@ class ShutdownTest {
         until(() -> context.get().cancelled());
         worker.close();
         assertThat(source.endings(id)).containsExactly(new Finish.Cancel());
+        assertThat(context.get().stopReason()).contains(StopReason.CANCELLED);
     }
 
     @Test

@@ -173,6 +173,34 @@ class TimeoutTest {
     }
 
     @Test
+    void handlerDoesNotBegin_onceItsAttemptShouldStopOrIsDecided() {
+        RunningAttempt stopped = attempt(now::get);
+        stopped.stop(StopReason.CANCELLED);
+        assertThat(stopped.begin()).isFalse();
+        RunningAttempt decided = attempt(now::get);
+        decided.decide(new Finish.Succeed());
+        assertThat(decided.begin()).isFalse();
+        RunningAttempt lost = attempt(now::get);
+        lost.lose();
+        assertThat(lost.begin()).isFalse();
+        RunningAttempt other = attempt(now::get);
+        assertThat(other.begin()).isTrue();
+        assertThat(other.begin()).isFalse();
+    }
+
+    @Test
+    void interrupts_reachTheThreadOnlyWhileTheHandlerRuns() {
+        RunningAttempt attempt = attempt(now::get);
+        assertThat(attempt.begin()).isTrue();
+        attempt.leave();
+        attempt.stop(StopReason.CANCELLED);
+        assertThat(Thread.interrupted()).isFalse();
+        attempt.decide(new Finish.Cancel(), StopReason.SHUTDOWN);
+        assertThat(Thread.interrupted()).isFalse();
+        assertThat(attempt.ignoresStop(0)).isNull();
+    }
+
+    @Test
     void strongerReason_replacesAWeakerOne_neverTheOtherWayRound() {
         RunningAttempt attempt = attempt(now::get);
         assertThat(attempt.stop(StopReason.CANCELLED)).isTrue();

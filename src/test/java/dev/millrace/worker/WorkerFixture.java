@@ -38,7 +38,7 @@ final class WorkerFixture implements AutoCloseable {
         @SuppressWarnings("unchecked") // all payloads of these tests are strings
         public <T> T decode(JobType<T> type, JsonText parameters) {
             if (parameters.text().contains("undecodable")) {
-                throw new PayloadException(type.kind(), "no such field", new IllegalArgumentException("field"));
+                throw new PayloadException(type.kind(), "no such field");
             }
             return (T) parameters.text();
         }

@@ -45,6 +45,11 @@ final class OneTransaction implements AutoCloseable {
         try {
             requirePostgres();
             connection.setAutoCommit(false);
+            try (Statement statement = connection.createStatement()) {
+                // Whoever has waited for its turn must see what the node before it has made; a stricter isolation that
+                // the pool or the database prefers would go on showing what was there before.
+                statement.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+            }
             if (readOnly) {
                 try (Statement statement = connection.createStatement()) {
                     statement.execute("SET TRANSACTION READ ONLY");
@@ -52,7 +57,7 @@ final class OneTransaction implements AutoCloseable {
             }
             setForTransaction("lock_timeout", lockTimeout.toMillis() + "ms");
             this.session = readSession();
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
             try {
                 close();
             } catch (SQLException alsoFailed) {

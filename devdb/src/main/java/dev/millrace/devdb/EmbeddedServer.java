@@ -6,6 +6,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
@@ -26,23 +27,6 @@ final class EmbeddedServer implements Server {
     private static final Logger LOG = LoggerFactory.getLogger(EmbeddedServer.class);
     private static final int START_ATTEMPTS = 5;
 
-    /**
-     * synchronous_commit and full_page_writes keep their defaults, so that a crash test means something. There are no
-     * socket files, so nothing of a killed server is left outside of its folder.
-     */
-    private static final String CONFIGURATION = """
-
-            # Written by dev.millrace.devdb
-            listen_addresses = 'localhost'
-            port = %d
-            unix_socket_directories = ''
-            max_connections = %d
-            fsync = %s
-            timezone = 'UTC'
-            log_timezone = 'UTC'
-            lc_messages = 'C'
-            """;
-
     private final PgCommands commands;
     private final ServerFolder folder;
     private final int port;
@@ -56,13 +40,40 @@ final class EmbeddedServer implements Server {
         this.commands = commands;
         this.folder = folder;
         this.port = port;
-        Runtime.getRuntime().addShutdownHook(shutdownHook);
         try {
+            Runtime.getRuntime().addShutdownHook(shutdownHook);
             this.version = coordinates().serverVersion();
+        } catch (IllegalStateException e) {
+            end();
+            throw new DevDatabaseException("The JVM is shutting down: no embedded PostgreSQL is started any more.", e);
         } catch (DevDatabaseException e) {
             close();
             throw e;
         }
+    }
+
+    /**
+     * synchronous_commit and full_page_writes keep their defaults, so that a crash test means something. There are no
+     * socket files, so nothing of a killed server is left outside of its folder.
+     */
+    private static String settings(int port, Flushing flushing) {
+        return String.format(
+                Locale.ROOT, // digits of other scripts are none to PostgreSQL
+                """
+
+                # Written by dev.millrace.devdb
+                listen_addresses = 'localhost'
+                port = %d
+                unix_socket_directories = ''
+                max_connections = %d
+                fsync = %s
+                timezone = 'UTC'
+                log_timezone = 'UTC'
+                lc_messages = 'C'
+                """,
+                port,
+                MAX_CONNECTIONS,
+                flushing.setting());
     }
 
     static EmbeddedServer start(Flushing flushing) {
@@ -84,8 +95,7 @@ final class EmbeddedServer implements Server {
             String original = Files.readString(configuration);
             for (int attempt = 1; ; attempt++) {
                 int port = freePort();
-                Files.writeString(
-                        configuration, original + CONFIGURATION.formatted(port, MAX_CONNECTIONS, flushing.setting()));
+                Files.writeString(configuration, original + settings(port, flushing));
                 try {
                     commands.start(folder.data(), folder.log());
                     return new EmbeddedServer(commands, folder, port);

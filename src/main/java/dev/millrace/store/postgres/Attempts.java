@@ -5,6 +5,7 @@ import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 import dev.millrace.job.JobPolicies;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
+import dev.millrace.store.UnreadableJobException;
 import dev.millrace.types.JobStatus;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -14,9 +15,14 @@ import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Record;
+import org.jooq.exception.DataAccessException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What claims and attempts have in common: which columns make a claim, and the fence. */
 final class Attempts {
+    private static final Logger LOG = LoggerFactory.getLogger(Attempts.class);
+
     /** What must be selected for {@link #claim}. */
     static final List<Field<?>> CLAIM_FIELDS = claimFields();
 
@@ -40,8 +46,27 @@ final class Attempts {
                 .and(JobRows.LIVE);
     }
 
+    /** The claims of these rows. A job that can't be read ends, so that it neither stops the others nor comes again. */
+    static List<Claim> readable(DSLContext dsl, JobRows rows, Iterable<? extends Record> claimed) {
+        List<Claim> claims = new ArrayList<>();
+        for (Record row : claimed) {
+            try {
+                claims.add(claim(rows, row));
+            } catch (UnreadableJobException e) {
+                LOG.error("A claimed job fails: {}", e.getMessage(), e);
+                try {
+                    failUnreadable(dsl, row);
+                } catch (DataAccessException again) {
+                    // The others are claimed and must not be lost with it; its heartbeat will expire.
+                    LOG.error("Job \"{}\" could not be ended.", e.jobId(), again);
+                }
+            }
+        }
+        return claims;
+    }
+
     /** Ends a job whose record can't be read, without touching the record: an operator can mend it and retry. */
-    static void failUndecodable(DSLContext dsl, Record row) {
+    static void failUnreadable(DSLContext dsl, Record row) {
         RowLock lock = RowLock.waiting(
                 EXECUTION_JOBS.OPERATION_ID.eq(row.get(EXECUTION_JOBS.OPERATION_ID)),
                 EXECUTION_JOBS.CLAIM_TOKEN.isNotDistinctFrom(row.get(EXECUTION_JOBS.CLAIM_TOKEN)),

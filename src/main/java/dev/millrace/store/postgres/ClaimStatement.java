@@ -5,9 +5,7 @@ import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.types.JobStatus;
-import dev.millrace.types.Priority;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -21,23 +19,16 @@ import org.jooq.Field;
 import org.jooq.Name;
 import org.jooq.Record;
 import org.jooq.Record1;
-import org.jooq.Record2;
 import org.jooq.Result;
-import org.jooq.Row1;
-import org.jooq.Row2;
-import org.jooq.Select;
 import org.jooq.Table;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Claims jobs: locks up to n rows that are due, skipping those that others hold, and updates exactly these.
  *
- * <p>The rows are found by one LATERAL branch for each source and priority, in order, so that the branches are read one
- * after another and only until n rows are locked. A branch per priority keeps a claim cheap where many urgent jobs are
+ * <p>The rows are found by one LATERAL branch for each source and priority ({@link Branches}), in order, so that the
+ * branches are read one after another and only until n rows are locked. A branch per priority keeps a claim cheap where many urgent jobs are
  * due only later: an index range over all priorities would walk through them. There is no ORDER BY around the branches,
  * which would read, and so lock, all of them first; and none of them is a join that the planner could turn into one that
  * locks more, since the rows are locked inside and counted outside.
@@ -58,16 +49,12 @@ final class ClaimStatement {
     /** How many rows beyond n are read in the queue's order before the kinds are looked up one by one. */
     static final int WINDOW = 100;
 
-    private static final Logger LOG = LoggerFactory.getLogger(ClaimStatement.class);
-
-    private static final Field<String> SOURCE_PROFILE = DSL.field(DSL.name("source", "runtime_profile"), String.class);
-    private static final Field<String> SOURCE_QUEUE = DSL.field(DSL.name("source", "queue"), String.class);
-    private static final Field<Priority> BRANCH_PRIORITY =
-            DSL.field(DSL.name("branch", "priority"), EXECUTION_JOBS.QUEUE_PRIORITY.getDataType());
-    private static final Field<String> WANTED_KIND = DSL.field(DSL.name("wanted", "kind"), String.class);
     private static final Name FREE = DSL.name("free");
     private static final Field<String> FREE_ID =
             DSL.field(DSL.name("free", "operation_id"), EXECUTION_JOBS.OPERATION_ID.getDataType());
+    private static final Field<String> HEAD_ID =
+            DSL.field(DSL.name("head", "operation_id"), EXECUTION_JOBS.OPERATION_ID.getDataType());
+    private static final Field<String> HEAD_KIND = DSL.field(DSL.name("head", "kind"), String.class);
 
     private final Database database;
     private final JobRows rows;
@@ -93,91 +80,62 @@ final class ClaimStatement {
 
     /** All kinds, in the queue's order. */
     private static Table<? extends Record> inOrder(ClaimRequest request) {
-        return sources(request)
-                .crossJoin(priorities())
-                .crossJoin(DSL.lateral(locking(request, DSL.noCondition()).asTable(FREE)));
+        return new Branches(request.sources(), List.of()).crossJoin(locking(request, DSL.noCondition()));
     }
 
     /** The first rows in the queue's order, those of other kinds left out. */
     private static Table<? extends Record> inWindow(ClaimRequest request) {
-        Name head = DSL.name("head");
         Table<?> window = DSL.select(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.KIND)
                 .from(EXECUTION_JOBS)
                 .where(claimable())
                 .orderBy(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID)
                 .limit(DSL.inline(request.limit() + WINDOW))
-                .asTable(head);
-        Field<String> headId = DSL.field(DSL.name("head", "operation_id"), EXECUTION_JOBS.OPERATION_ID.getDataType());
-        Field<String> headKind = DSL.field(DSL.name("head", "kind"), String.class);
+                .asTable(DSL.name("head"));
         // Checked again on the locked row, without the place's priority: with it the planner would look for the id in
         // the index of the queue, through the whole backlog, rather than in the primary key.
         Table<?> free = DSL.select(EXECUTION_JOBS.OPERATION_ID)
                 .from(EXECUTION_JOBS)
-                .where(EXECUTION_JOBS.OPERATION_ID.eq(headId))
-                .and(headKind.eq(DSL.any(kinds(request))))
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(HEAD_ID))
+                .and(HEAD_KIND.eq(DSL.any(kinds(request))))
                 .and(JobRows.QUEUED)
                 .and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT))
                 .forNoKeyUpdate()
                 .skipLocked()
                 .asTable(FREE);
-        return sources(request)
-                .crossJoin(priorities())
-                .crossJoin(DSL.lateral(window))
-                .crossJoin(DSL.lateral(free));
+        return new Branches(request.sources(), List.of()).crossJoin(window).crossJoin(DSL.lateral(free));
     }
 
-    /** Kind by kind, each in the queue's order. */
+    /** Kind by kind, each in the queue's order; starting with another one each time. */
     private static Table<? extends Record> byKind(ClaimRequest request) {
         List<String> shuffled = new ArrayList<>(request.kinds());
         Collections.shuffle(shuffled);
-        Table<?> wanted = DSL.unnest(DSL.val(shuffled.toArray(String[]::new), SQLDataType.CLOB.array()))
-                .as("wanted", "kind");
-        return sources(request)
-                .crossJoin(priorities())
-                .crossJoin(wanted)
-                .crossJoin(DSL.lateral(locking(request, ofWantedKind()).asTable(FREE)));
+        return new Branches(request.sources(), shuffled).crossJoin(locking(request, ofBranchsKind()));
     }
 
-    private static Select<Record1<String>> locking(ClaimRequest request, Condition kind) {
+    private static Table<?> locking(ClaimRequest request, Condition kind) {
         return DSL.select(EXECUTION_JOBS.OPERATION_ID)
                 .from(EXECUTION_JOBS)
                 .where(claimable().and(kind))
                 .orderBy(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID)
                 .limit(DSL.inline(request.limit()))
                 .forNoKeyUpdate()
-                .skipLocked();
+                .skipLocked()
+                .asTable(FREE);
     }
 
     /** Of the branch's kind. That a kind is not empty is said only here, and unlocks the index that leads to kinds. */
-    private static Condition ofWantedKind() {
-        return EXECUTION_JOBS.KIND.eq(WANTED_KIND).and(EXECUTION_JOBS.KIND.ne(DSL.inline("")));
+    private static Condition ofBranchsKind() {
+        return EXECUTION_JOBS.KIND.eq(Branches.KIND).and(EXECUTION_JOBS.KIND.ne(DSL.inline("")));
     }
 
     /** Queued, in this branch's place, and due; checked again on the row once it is locked. */
     private static Condition claimable() {
         return JobRows.QUEUED
                 .and(EXECUTION_JOBS.QUEUE_PRIORITY.isNotNull())
-                .and(EXECUTION_JOBS.RUNTIME_PROFILE.eq(SOURCE_PROFILE))
-                .and(EXECUTION_JOBS.QUEUE.eq(SOURCE_QUEUE))
-                .and(EXECUTION_JOBS.QUEUE_PRIORITY.eq(BRANCH_PRIORITY))
+                .and(EXECUTION_JOBS.RUNTIME_PROFILE.eq(Branches.PROFILE))
+                .and(EXECUTION_JOBS.QUEUE.eq(Branches.QUEUE))
+                .and(EXECUTION_JOBS.QUEUE_PRIORITY.coerce(SQLDataType.SMALLINT).eq(Branches.PRIORITY))
                 .and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT));
-    }
-
-    @SuppressWarnings({"unchecked", "rawtypes"})
-    private static Table<Record2<String, String>> sources(ClaimRequest request) {
-        Row2<String, String>[] values = request.sources().stream()
-                .map(source -> DSL.row(
-                        DSL.val(source.runtimeProfile(), SQLDataType.CLOB), DSL.val(source.queue(), SQLDataType.CLOB)))
-                .toArray(Row2[]::new);
-        return DSL.values(values).as("source", "runtime_profile", "queue");
-    }
-
-    @SuppressWarnings({"unchecked", "rawtypes"})
-    private static Table<Record1<Priority>> priorities() {
-        Row1<Priority>[] values = Arrays.stream(Priority.values())
-                .map(priority -> DSL.row(DSL.inline(priority, EXECUTION_JOBS.QUEUE_PRIORITY)))
-                .toArray(Row1[]::new);
-        return DSL.values(values).as("branch", "priority");
     }
 
     private static Field<String[]> kinds(ClaimRequest request) {
@@ -203,7 +161,7 @@ final class ClaimStatement {
                 .returningResult(returned(position))
                 .fetch();
         claimed.sort(Comparator.comparing(row -> row.get("number", Integer.class)));
-        return claims(dsl, claimed);
+        return Attempts.readable(dsl, rows, claimed);
     }
 
     private static List<Field<?>> returned(Field<Integer> position) {
@@ -226,27 +184,5 @@ final class ClaimStatement {
         JobRows.putNullable(values, EXECUTION_JOBS.PERCENT_COMPLETE, null);
         values.put(EXECUTION_JOBS.CURRENT_PHASE, "Claimed");
         return values;
-    }
-
-    /** The claims of these rows. One whose record can't be read ends its job, so that it does not stop the others. */
-    private List<Claim> claims(DSLContext dsl, Result<? extends Record> claimed) {
-        List<Claim> claims = new ArrayList<>(claimed.size());
-        for (Record row : claimed) {
-            Claim claim = readable(dsl, row);
-            if (claim != null) {
-                claims.add(claim);
-            }
-        }
-        return claims;
-    }
-
-    private @Nullable Claim readable(DSLContext dsl, Record row) {
-        try {
-            return Attempts.claim(rows, row);
-        } catch (UndecodableJobException e) {
-            LOG.error("A claimed job fails, since its record can't be read: {}", e.getMessage(), e);
-            Attempts.failUndecodable(dsl, row);
-            return null;
-        }
     }
 }

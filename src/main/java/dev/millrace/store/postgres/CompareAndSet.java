@@ -140,6 +140,19 @@ final class CompareAndSet {
         refuse("lastHeartbeatAt", Objects.equals(before.lastHeartbeatAt(), after.lastHeartbeatAt()), attempts);
         refuse("percentComplete", Objects.equals(before.percentComplete(), after.percentComplete()), attempts);
         refuse("currentPhase", Objects.equals(before.currentPhase(), after.currentPhase()), attempts);
+        if (read.cancellationRequested()
+                && !Objects.equals(read.audit().cancellation(), changed.audit().cancellation())) {
+            throw new InvalidJobException(
+                    "audit.cancellation", "another request or none", "the accepted request, which stays with the job");
+        }
+        if (changed.spec().local()
+                && before.status() == JobStatus.QUEUED
+                && after.status().isClaimed()) {
+            throw new InvalidJobException(
+                    "status",
+                    after.status().literal() + " for a queued job of the local backend",
+                    "what only a claim makes of it");
+        }
         if (before.status().isFinal() && before.status() != after.status()) {
             throw new InvalidJobException(
                     "status",

@@ -8,6 +8,8 @@ import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLTransientConnectionException;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jooq.ConnectionProvider;
 import org.jooq.DSLContext;
@@ -21,7 +23,7 @@ import org.jooq.impl.DefaultConfiguration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where statements are sent to, and the one place where a failed one gets its name. The schema's name is put in when a
+ * Where statements are sent to, and the one place where a failed one is repeated or gets its name. The schema's name is put in when a
  * statement is rendered; of a caller's configuration only the connection is used, so that none of its settings can
  * change what our statements mean.
  */
@@ -29,10 +31,22 @@ final class Database {
     private static final Set<String> UNAVAILABLE = Set.of("57P01", "57P02", "57P03", "53300", "25006");
     private static final Set<String> NOT_READY = Set.of("3F000", "42P01", "42703");
 
+    /** Serialization failures and deadlocks: nothing has happened, and the same may well succeed now. */
+    private static final Set<String> ROLLED_BACK = Set.of("40001", "40P01");
+
+    private static final int MAX_ATTEMPTS = 10;
+    private static final long LONGEST_PAUSE_NANOS = 20_000_000;
+
     private final DSLContext dsl;
     private final String schema;
+    private final boolean own;
 
-    Database(ConnectionProvider connections, String schema) {
+    /**
+     * @param own whether each statement is a transaction of ours, so that we may repeat it; a caller's transaction is
+     *     the caller's to repeat
+     */
+    Database(ConnectionProvider connections, String schema, boolean own) {
+        this.own = own;
         this.schema = schema;
         this.dsl = DSL.using(new DefaultConfiguration()
                 .set(connections)
@@ -51,10 +65,15 @@ final class Database {
      * @param what what they do, for the message of a failure, such as {@code "claim jobs"}
      */
     <T extends @Nullable Object> T run(String what, Function<DSLContext, T> statements) {
-        try {
-            return statements.apply(dsl);
-        } catch (DataAccessException e) {
-            throw failure(what, e);
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return statements.apply(dsl);
+            } catch (DataAccessException e) {
+                if (!own || attempt == MAX_ATTEMPTS || !ROLLED_BACK.contains(e.sqlState())) {
+                    throw failure(what, e);
+                }
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(LONGEST_PAUSE_NANOS));
+            }
         }
     }
 
@@ -62,7 +81,8 @@ final class Database {
         SQLException sql = e.getCause(SQLException.class);
         String state = sql == null || sql.getSQLState() == null ? "" : sql.getSQLState();
         String said = sql == null ? String.valueOf(e.getMessage()) : String.valueOf(sql.getMessage());
-        if (sql instanceof SQLTransientConnectionException
+        if (e instanceof OwnConnections.NoConnectionException
+                || sql instanceof SQLTransientConnectionException
                 || sql instanceof SQLNonTransientConnectionException
                 || state.startsWith("08")
                 || UNAVAILABLE.contains(state)) {
@@ -78,6 +98,12 @@ final class Database {
                     "Can't " + what + ": the schema \"" + schema + "\" is not there or not of this release (" + said
                             + "). Expected are Millrace's tables in it: call Millrace.migrate() with a role that may"
                             + " create them, or name the schema that has them.",
+                    e);
+        }
+        if (ROLLED_BACK.contains(state)) {
+            return new StoreException(
+                    "Can't " + what + ": " + said + ". It was rolled back because of concurrent work"
+                            + (own ? ", " + MAX_ATTEMPTS + " times in a row." : ". Repeat the whole transaction."),
                     e);
         }
         if (state.equals("42501")) {

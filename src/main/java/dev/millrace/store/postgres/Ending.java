@@ -17,9 +17,9 @@ import org.jooq.Field;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a claimed job ends its attempt: the status that follows, and what is assigned with it. Every ending that says
+ * How a claimed job ends its attempt, success aside: the status that follows, and what is assigned with it. Every ending that says
  * something goes into the job's history together with the attempt's token, by which it can be recognised later; success
- * says nothing but itself, and is written without the record.
+ * says nothing but itself, and is written without the record: {@link #success}.
  */
 record Ending(
         JobStatus status,
@@ -39,9 +39,6 @@ record Ending(
 
     private static Ending asked(Finish finish) {
         String note = finish.note();
-        if (finish instanceof Finish.Succeed) {
-            return new Ending(JobStatus.SUCCEEDED, PastAttempt.Ending.SUCCEEDED, Duration.ZERO, false, note);
-        }
         if (finish instanceof Finish.Fail fail) {
             return new Ending(JobStatus.FAILED, how(fail.reason()), Duration.ZERO, false, note);
         }
@@ -91,33 +88,41 @@ record Ending(
         if (how != PastAttempt.Ending.HANDED_BACK && how != PastAttempt.Ending.CANCELLED) {
             outcome = outcome.withErrorMessage(note);
         }
-        Map<Field<?>, Object> values = columns(job.policies().retention());
-        values.putAll(rows.recordAndProjections(job.withOutcome(outcome)));
-        return values;
-    }
-
-    /** What this ending assigns without the record. */
-    Map<Field<?>, Object> columns(Duration retention) {
-        Map<Field<?>, Object> values = new LinkedHashMap<>();
-        values.put(EXECUTION_JOBS.STATUS, JobRows.literal(status));
-        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
-        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
+        Map<Field<?>, Object> values = newStatus(status);
         if (status.isFinal()) {
-            CompareAndSet.ended(values, retention);
-            if (status == JobStatus.SUCCEEDED) {
-                values.put(EXECUTION_JOBS.PERCENT_COMPLETE, 100.0);
-            }
+            CompareAndSet.ended(values, job.policies().retention());
         } else {
-            CompareAndSet.queuedAgain(values, delay);
-            if (!delay.isZero() || !forgiven) {
-                values.put(EXECUTION_JOBS.NEXT_RETRY_AT, DbTime.plus(DbTime.LOCKED, delay));
-            }
-            JobRows.putNullable(values, EXECUTION_JOBS.PERCENT_COMPLETE, null);
-            JobRows.putNullable(values, EXECUTION_JOBS.CURRENT_PHASE, null);
+            queuedAgain(values);
         }
         if (forgiven) {
             values.put(EXECUTION_JOBS.FORGIVEN_ATTEMPTS, EXECUTION_JOBS.FORGIVEN_ATTEMPTS.plus(1));
         }
+        values.putAll(rows.recordAndProjections(job.withOutcome(outcome)));
+        return values;
+    }
+
+    private void queuedAgain(Map<Field<?>, Object> values) {
+        CompareAndSet.queuedAgain(values, delay);
+        if (!delay.isZero() || !forgiven) {
+            values.put(EXECUTION_JOBS.NEXT_RETRY_AT, DbTime.plus(DbTime.LOCKED, delay));
+        }
+        JobRows.putNullable(values, EXECUTION_JOBS.PERCENT_COMPLETE, null);
+        JobRows.putNullable(values, EXECUTION_JOBS.CURRENT_PHASE, null);
+    }
+
+    /** What success assigns: no record, for there is nothing to say. */
+    static Map<Field<?>, Object> success(Duration retention) {
+        Map<Field<?>, Object> values = newStatus(JobStatus.SUCCEEDED);
+        CompareAndSet.ended(values, retention);
+        values.put(EXECUTION_JOBS.PERCENT_COMPLETE, 100.0);
+        return values;
+    }
+
+    private static Map<Field<?>, Object> newStatus(JobStatus status) {
+        Map<Field<?>, Object> values = new LinkedHashMap<>();
+        values.put(EXECUTION_JOBS.STATUS, JobRows.literal(status));
+        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         return values;
     }
 }

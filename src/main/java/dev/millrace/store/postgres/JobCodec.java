@@ -18,6 +18,7 @@ import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.ser.std.StdSerializer;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
+import dev.millrace.store.UnreadableJobException;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import dev.millrace.types.Priority;
@@ -26,13 +27,14 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A job as the JSON of its column {@code record}, and back. What this release doesn't know of a job or its spec comes
  * out as it went in, to the letter: such members, and the parameters, are cut out of the text rather than parsed.
  */
 final class JobCodec {
-    /** The largest record that is stored, in bytes of UTF-8. */
+    /** The largest record that a caller may have stored, in bytes of UTF-8. */
     static final int MAX_RECORD_BYTES = 1024 * 1024;
 
     private static final String SOURCE = "source";
@@ -62,8 +64,28 @@ final class JobCodec {
     }
 
     /**
-     * @throws InvalidJobException if the record is too large
+     * Refuses a record that a caller may not have stored.
+     *
+     * @throws InvalidJobException if it is too large
      */
+    static JsonText bounded(JsonText record) {
+        int bytes = size(record);
+        if (bytes > MAX_RECORD_BYTES) {
+            throw new InvalidJobException(
+                    "record",
+                    bytes + " bytes of JSON",
+                    "at most " + MAX_RECORD_BYTES + " bytes; keep large input elsewhere and submit a reference to it");
+        }
+        return record;
+    }
+
+    /** Its size in bytes, or, where that is certainly allowed, something smaller than the limit. */
+    static int size(JsonText record) {
+        int characters = record.text().length();
+        return characters <= MAX_RECORD_BYTES / 3 ? characters : record.text().getBytes(StandardCharsets.UTF_8).length;
+    }
+
+    /** The job as its record. Of any size: a job must be able to end, whatever its end adds to it. */
     JsonText encode(Job job) {
         String text;
         try {
@@ -71,26 +93,32 @@ final class JobCodec {
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("Job \"" + job.id() + "\" can't be written as JSON: " + e.getMessage(), e);
         }
-        int bytes = text.getBytes(StandardCharsets.UTF_8).length;
-        if (bytes > MAX_RECORD_BYTES) {
+        try {
+            return JsonText.of(text);
+        } catch (IllegalArgumentException e) {
             throw new InvalidJobException(
-                    "record",
-                    bytes + " bytes of JSON",
-                    "at most " + MAX_RECORD_BYTES + " bytes; keep large input elsewhere and submit a reference to it");
+                    "record", "JSON that can't be stored: " + e.getMessage(), "JSON within these limits");
         }
-        return JsonText.of(text);
     }
 
-    /** The job in a record; its time of creation and attempt state are not in there.
+    /**
+     * The job in a record; its time of creation and attempt state are not in there.
      *
-     * @throws UndecodableJobException if this release can't read it
+     * @throws UnreadableJobException if this release can't read it
      */
     Job decode(String id, JsonText record) {
+        Job job;
         try {
-            return reader.withAttribute(SOURCE, record.text()).readValue(record.text());
-        } catch (JsonProcessingException e) {
-            throw new UndecodableJobException(id, e);
+            job = reader.withAttribute(SOURCE, record.text()).readValue(record.text());
+        } catch (JsonProcessingException | RuntimeException e) {
+            throw new UnreadableJobException(
+                    id, "its record doesn't say a job (" + e.getClass().getSimpleName() + ")", e);
         }
+        if (job == null || !job.id().equals(id)) {
+            String found = job == null ? "nothing" : "another job, \"" + job.id() + "\"";
+            throw new UnreadableJobException(id, "its record says " + found, null);
+        }
+        return job;
     }
 
     /** Whether two JSON texts say the same: members in any order, numbers by value. */
@@ -102,8 +130,8 @@ final class JobCodec {
             JsonNode a = trees.readValue(one.text());
             JsonNode b = trees.readValue(other.text());
             return a.equals(JobCodec::compareNumbers, b);
-        } catch (JsonProcessingException e) {
-            return false;
+        } catch (JsonProcessingException | NumberFormatException e) {
+            return false; // nothing that Java can compare, and not the same text either
         }
     }
 
@@ -166,6 +194,11 @@ final class JobCodec {
             int end = (int) in.currentLocation().getCharOffset();
             String source = (String) context.getAttribute(SOURCE);
             return JsonText.of(source.substring(start, end).stripTrailing());
+        }
+
+        @Override
+        public @Nullable Object getAbsentValue(DeserializationContext context) {
+            return null;
         }
 
         @Override

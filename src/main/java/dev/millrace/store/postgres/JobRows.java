@@ -6,7 +6,9 @@ import dev.millrace.job.AttemptState;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobReferences;
+import dev.millrace.store.UnreadableJobException;
 import dev.millrace.types.JobStatus;
+import dev.millrace.types.JsonText;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -70,14 +72,15 @@ final class JobRows {
     /**
      * The job of a row that holds {@link #FIELDS}.
      *
-     * @throws UndecodableJobException if this release can't read its record
+     * @throws UnreadableJobException if this release can't read its record
      */
     Job job(Record row) {
         String id = row.get(EXECUTION_JOBS.OPERATION_ID);
         try {
             return codec.decode(id, row.get(EXECUTION_JOBS.RECORD)).at(row.get(EXECUTION_JOBS.CREATED_AT), state(row));
         } catch (InvalidJobException e) {
-            throw new UndecodableJobException(id, e); // a column holds what this release would not have written
+            throw new UnreadableJobException(
+                    id, "a column holds what this release would not write: " + e.getMessage(), e);
         }
     }
 
@@ -98,8 +101,13 @@ final class JobRows {
 
     /** The record of a job and all that projects it: whoever writes the one writes the others. */
     Map<Field<?>, Object> recordAndProjections(Job job) {
+        return recordAndProjections(job, codec.encode(job));
+    }
+
+    /** The same with the job's record as it was encoded. */
+    Map<Field<?>, Object> recordAndProjections(Job job, JsonText record) {
         Map<Field<?>, Object> values = new LinkedHashMap<>();
-        values.put(EXECUTION_JOBS.RECORD, codec.encode(job));
+        values.put(EXECUTION_JOBS.RECORD, record);
         values.put(EXECUTION_JOBS.KIND, job.spec().kind());
         values.put(EXECUTION_JOBS.RUNTIME_PROFILE, job.spec().runtimeProfile());
         values.put(EXECUTION_JOBS.QUEUE, job.spec().queue());

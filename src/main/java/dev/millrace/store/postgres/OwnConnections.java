@@ -7,6 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 import org.jooq.ConnectionProvider;
 import org.jooq.exception.DataAccessException;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
 
 /**
  * A connection of the pool for each statement, in auto-commit: one statement is one transaction. A pool that hands out
@@ -23,20 +25,48 @@ final class OwnConnections implements ConnectionProvider {
 
     @Override
     public Connection acquire() {
+        Connection connection = fromPool();
         try {
-            Connection connection = pool.getConnection();
-            try {
-                if (!connection.getAutoCommit()) {
-                    connection.setAutoCommit(true);
-                    switchedOn.add(connection);
-                }
-                return connection;
-            } catch (SQLException e) {
-                connection.close();
-                throw e;
+            if (!connection.getAutoCommit()) {
+                refuseOpenTransaction(connection);
+                connection.setAutoCommit(true);
+                switchedOn.add(connection);
             }
-        } catch (SQLException e) {
-            throw new DataAccessException("No connection to the database: " + e.getMessage(), e);
+            return connection;
+        } catch (SQLException | RuntimeException e) {
+            try (connection) {
+                throw e instanceof IllegalStateException refused ? refused : new NoConnectionException(e);
+            } catch (SQLException onClose) {
+                throw new NoConnectionException(e);
+            }
+        }
+    }
+
+    /** Whatever a pool throws, of whatever class and state, means that there is no connection now. */
+    private Connection fromPool() {
+        try {
+            return pool.getConnection();
+        } catch (SQLException | RuntimeException e) {
+            throw new NoConnectionException(e);
+        }
+    }
+
+    /** There is no connection, so nothing was sent. */
+    static final class NoConnectionException extends DataAccessException {
+        private static final long serialVersionUID = 1L;
+
+        NoConnectionException(Exception cause) {
+            super("No connection to the database: " + cause.getMessage(), cause);
+        }
+    }
+
+    /** Switching auto-commit on commits what is open, and that would be someone else's transaction. */
+    private static void refuseOpenTransaction(Connection connection) throws SQLException {
+        if (connection.isWrapperFor(BaseConnection.class)
+                && connection.unwrap(BaseConnection.class).getTransactionState() != TransactionState.IDLE) {
+            throw new IllegalStateException("The data source hands out a connection with an open transaction, which is"
+                    + " not ours to commit. Give Millrace a data source that takes part in no surrounding transaction,"
+                    + " and use Millrace.in(..) for what belongs to yours.");
         }
     }
 

@@ -24,6 +24,9 @@ final class PostgresJobQueue implements JobQueue {
     private static final Condition LOCAL = EXECUTION_JOBS.BACKEND.eq(DSL.inline(JobSpec.LOCAL_BACKEND));
     private static final Condition PLACED = EXECUTION_JOBS.QUEUE_PRIORITY.isNotNull();
 
+    /** Now, but for a job that waits for its next attempt no earlier than that. (PostgreSQL's GREATEST ignores nulls.) */
+    private static final Field<Instant> NOT_EARLY = DSL.greatest(DbTime.LOCKED, EXECUTION_JOBS.NEXT_RETRY_AT);
+
     private final Database database;
     private final PostgresWorkSource work;
 
@@ -38,7 +41,7 @@ final class PostgresJobQueue implements JobQueue {
         Condition unplaced = JobRows.QUEUED.and(LOCAL).and(EXECUTION_JOBS.QUEUE_PRIORITY.isNull());
         return database.run(
                 "enqueue job \"" + id + "\"",
-                dsl -> update(dsl, RowLock.waiting(same, unplaced), place(DbTime.LOCKED)) == 1
+                dsl -> update(dsl, RowLock.waiting(same, unplaced), place(NOT_EARLY)) == 1
                         || dsl.fetchExists(EXECUTION_JOBS, same, JobRows.QUEUED, PLACED));
     }
 
@@ -94,8 +97,7 @@ final class PostgresJobQueue implements JobQueue {
                 .and(EXECUTION_JOBS.UPDATED_AT.lt(
                         DbTime.minus(DbTime.STATEMENT, DSL.val(untouchedFor, DbTime.DURATION))));
         return database.run(
-                "repair places in the queue",
-                dsl -> update(dsl, RowLock.skipping(limit, forgotten), place(DbTime.LOCKED)));
+                "repair places in the queue", dsl -> update(dsl, RowLock.skipping(limit, forgotten), place(NOT_EARLY)));
     }
 
     private static Map<Field<?>, Object> place(Field<Instant> visibleAt) {

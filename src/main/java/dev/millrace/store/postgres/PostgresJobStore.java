@@ -13,6 +13,7 @@ import dev.millrace.store.Creation;
 import dev.millrace.store.JobConflictException;
 import dev.millrace.store.JobStore;
 import dev.millrace.types.JobStatus;
+import dev.millrace.types.JsonText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -42,7 +43,7 @@ final class PostgresJobStore implements JobStore {
     @Override
     public Creation submit(NewJob job) {
         Job wanted = new Job(job.id(), job.spec(), job.priority(), job.policies(), job.audit(), null, null, null, null);
-        Map<Field<?>, Object> values = rows.recordAndProjections(wanted);
+        Map<Field<?>, Object> values = rows.recordAndProjections(wanted, JobCodec.bounded(codec.encode(wanted)));
         values.put(EXECUTION_JOBS.OPERATION_ID, job.id());
         values.put(EXECUTION_JOBS.VERSION, 1L);
         values.put(EXECUTION_JOBS.STATUS, JobStatus.QUEUED);
@@ -68,7 +69,7 @@ final class PostgresJobStore implements JobStore {
                             + job.state().attemptCount() + " attempts",
                     "a job as it is before its first claim: Queued, version 1, nothing else set");
         }
-        Map<Field<?>, Object> values = rows.recordAndProjections(job);
+        Map<Field<?>, Object> values = rows.recordAndProjections(job, JobCodec.bounded(codec.encode(job)));
         values.put(EXECUTION_JOBS.OPERATION_ID, job.id());
         values.put(EXECUTION_JOBS.VERSION, 1L);
         values.put(EXECUTION_JOBS.STATUS, JobStatus.QUEUED);
@@ -89,6 +90,10 @@ final class PostgresJobStore implements JobStore {
     @Override
     public boolean compareAndSet(Job read, Job changed, Duration retryDelay) {
         Map<Field<?>, Object> values = new CompareAndSet(rows, codec).assignments(read, changed, retryDelay);
+        if (values.get(EXECUTION_JOBS.RECORD) instanceof JsonText record
+                && JobCodec.size(record) > JobCodec.size(codec.encode(read))) {
+            JobCodec.bounded(record);
+        }
         return database.run("change job \"" + read.id() + "\"", dsl -> update(dsl, read, values));
     }
 

@@ -8,6 +8,7 @@ import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.Finish;
 import dev.millrace.store.ReconcilableJobs;
+import dev.millrace.store.UnreadableJobException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -73,7 +74,7 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
         Cause cause = Boolean.TRUE.equals(row.get("too_long", Boolean.class)) ? Cause.DURATION : Cause.HEARTBEAT;
         try {
             return Suspect.of(Attempts.claim(rows, row), cause);
-        } catch (UndecodableJobException e) {
+        } catch (UnreadableJobException e) {
             LOG.error("An overdue job's record can't be read: {}", e.getMessage(), e);
             Attempt attempt = new Attempt(row.get(EXECUTION_JOBS.OPERATION_ID), row.get(EXECUTION_JOBS.CLAIM_TOKEN));
             return new Suspect(attempt, cause, null);

@@ -29,7 +29,7 @@ public final class PostgresStore {
     private PostgresStore(ConnectionProvider connections, String schema, JobCodec codec) {
         this.schema = schema;
         this.codec = codec;
-        Database database = new Database(connections, schema);
+        Database database = new Database(connections, schema, connections instanceof OwnConnections);
         PostgresWorkSource source = new PostgresWorkSource(database, codec);
         this.jobs = new PostgresJobStore(database, codec);
         this.queue = new PostgresJobQueue(database, source);
@@ -45,12 +45,12 @@ public final class PostgresStore {
 
     /** The same schema, each operation in the transaction that this configuration is of; of its settings none is used. */
     public PostgresStore in(Configuration transaction) {
-        return new PostgresStore(transaction.connectionProvider(), schema, codec);
+        return new PostgresStore(new CallerConnection(transaction.connectionProvider()), schema, codec);
     }
 
     /** The same schema, each operation on this connection, which stays the caller's to commit and close. */
     public PostgresStore in(Connection connection) {
-        return new PostgresStore(new DefaultConnectionProvider(connection), schema, codec);
+        return new PostgresStore(new CallerConnection(new DefaultConnectionProvider(connection)), schema, codec);
     }
 
     public JobStore jobs() {

@@ -2,14 +2,13 @@ package dev.millrace.store.postgres;
 
 import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 
-import dev.millrace.job.Job;
-import dev.millrace.job.PastAttempt;
 import dev.millrace.job.Progress;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Finish;
 import dev.millrace.store.Pulse;
+import dev.millrace.store.UnreadableJobException;
 import dev.millrace.store.WorkSource;
 import dev.millrace.types.JobStatus;
 import java.time.Instant;
@@ -25,6 +24,8 @@ import org.jooq.Record;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Claims, and the writes of attempts. Why no stale write can pass: each is fenced on the attempt's token and a live
@@ -33,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * that holds the job again by a later claim, finds its old token nowhere.
  */
 final class PostgresWorkSource implements WorkSource {
+    private static final Logger LOG = LoggerFactory.getLogger(PostgresWorkSource.class);
     private static final int MAX_ROUNDS = 100;
 
     private final Database database;
@@ -57,12 +59,15 @@ final class PostgresWorkSource implements WorkSource {
         Field<UUID[]> wanted = DSL.val(tokens.toArray(UUID[]::new), SQLDataType.UUID.array());
         return database.run(
                 "look for jobs of an unanswered claim",
-                dsl -> dsl.select(Attempts.CLAIM_FIELDS)
-                        .from(EXECUTION_JOBS)
-                        .where(EXECUTION_JOBS.STATUS.eq(JobRows.literal(JobStatus.PROVISIONING)))
-                        .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(wanted)))
-                        .orderBy(EXECUTION_JOBS.OPERATION_ID)
-                        .fetch(row -> Attempts.claim(rows, row)));
+                dsl -> Attempts.readable(
+                        dsl,
+                        rows,
+                        dsl.select(Attempts.CLAIM_FIELDS)
+                                .from(EXECUTION_JOBS)
+                                .where(EXECUTION_JOBS.STATUS.eq(JobRows.literal(JobStatus.PROVISIONING)))
+                                .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(wanted)))
+                                .orderBy(EXECUTION_JOBS.OPERATION_ID)
+                                .fetch()));
     }
 
     @Override
@@ -119,24 +124,29 @@ final class PostgresWorkSource implements WorkSource {
 
     @Override
     public boolean finish(Claim claim, Finish finish) {
-        if (!(finish instanceof Finish.Succeed)) {
-            return finish(claim.attempt(), finish);
-        }
-        Map<Field<?>, Object> values =
-                Ending.of(finish, claim.job()).columns(claim.job().policies().retention());
-        return database.run(
-                "finish job \"" + claim.job().id() + "\"",
-                dsl -> write(dsl, claim.attempt(), values) != Pulse.LOST
-                        || finishedBefore(dsl, claim.attempt(), finish));
+        return database.run("finish job \"" + claim.job().id() + "\"", dsl -> {
+            if (finish instanceof Finish.Succeed && succeedAsClaimed(dsl, claim)) {
+                return true;
+            }
+            return finishAsItIsNow(dsl, claim.attempt(), finish);
+        });
     }
 
-    /** The same by the attempt alone, for all endings but success: they reread the job anyway. */
+    /** The same by the attempt alone. */
     boolean finish(Attempt attempt, Finish finish) {
-        return database.run("finish job \"" + attempt.jobId() + "\"", dsl -> finishWithRecord(dsl, attempt, finish));
+        return database.run("finish job \"" + attempt.jobId() + "\"", dsl -> finishAsItIsNow(dsl, attempt, finish));
+    }
+
+    /** The short way to success: one statement, if nobody but this attempt has changed the job since the claim. */
+    private static boolean succeedAsClaimed(DSLContext dsl, Claim claim) {
+        long started = claim.job().version() + 1;
+        Map<Field<?>, Object> values = Ending.success(claim.job().policies().retention());
+        RowLock lock = RowLock.waiting(Attempts.owned(claim.attempt()), EXECUTION_JOBS.VERSION.le(started));
+        return lock.update(dsl, values).execute() == 1;
     }
 
     /** Rereads, merges and repeats until the record's version is the one that was read, or the attempt is not ours. */
-    private boolean finishWithRecord(DSLContext dsl, Attempt attempt, Finish finish) {
+    private boolean finishAsItIsNow(DSLContext dsl, Attempt attempt, Finish finish) {
         for (int round = 0; round < MAX_ROUNDS; round++) {
             Record row = dsl.select(Attempts.CLAIM_FIELDS)
                     .select(DbTime.CLOCK.as("clock"))
@@ -146,18 +156,28 @@ final class PostgresWorkSource implements WorkSource {
             if (row == null) {
                 return finishedBefore(dsl, attempt, finish);
             }
-            Claim current = Attempts.claim(rows, row);
-            Job job = current.job();
-            Map<Field<?>, Object> values =
-                    Ending.of(finish, job).assignments(rows, current, row.get("clock", Instant.class));
-            RowLock lock = RowLock.waiting(Attempts.owned(attempt), EXECUTION_JOBS.VERSION.eq(job.version()));
-            int written = lock.update(dsl, values).execute();
-            if (written == 1) {
+            RowLock lock = RowLock.waiting(
+                    Attempts.owned(attempt), EXECUTION_JOBS.VERSION.eq(row.get(EXECUTION_JOBS.VERSION)));
+            if (lock.update(dsl, assignments(row, finish)).execute() == 1) {
                 return true;
             }
         }
         throw new IllegalStateException("Job \"" + attempt.jobId() + "\" changed " + MAX_ROUNDS
                 + " times while its attempt was to be ended; try again.");
+    }
+
+    private Map<Field<?>, Object> assignments(Record row, Finish finish) {
+        Claim current;
+        try {
+            current = Attempts.claim(rows, row);
+        } catch (UnreadableJobException e) {
+            LOG.error("A job fails at the end of its attempt: {}", e.getMessage(), e);
+            return Attempts.unreadable();
+        }
+        if (finish instanceof Finish.Succeed) {
+            return Ending.success(current.job().policies().retention());
+        }
+        return Ending.of(finish, current.job()).assignments(rows, current, row.get("clock", Instant.class));
     }
 
     /** Whether an earlier call, whose answer was lost, has already written this ending. */
@@ -169,16 +189,16 @@ final class PostgresWorkSource implements WorkSource {
         if (row == null) {
             return false;
         }
-        Job job = rows.job(row);
         if (finish instanceof Finish.Succeed) {
-            return job.status() == JobStatus.SUCCEEDED
+            return row.get(EXECUTION_JOBS.STATUS) == JobStatus.SUCCEEDED
                     && Objects.equals(row.get(EXECUTION_JOBS.CLAIM_TOKEN), attempt.token());
         }
-        for (PastAttempt past : job.outcome().history()) {
-            if (attempt.token().equals(past.token())) {
-                return Ending.explains(past, finish);
-            }
+        try {
+            return rows.job(row).outcome().history().stream()
+                    .anyMatch(past -> attempt.token().equals(past.token()) && Ending.explains(past, finish));
+        } catch (UnreadableJobException e) {
+            LOG.warn("It can't be seen whether an attempt ended as it was to: {}", e.getMessage());
+            return false;
         }
-        return false;
     }
 }

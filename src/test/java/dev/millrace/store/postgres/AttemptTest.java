@@ -276,6 +276,44 @@ class AttemptTest {
         assertThat(ended.outcome().history()).hasSize(1);
     }
 
+    /** What an ending adds to the record must not keep the job from ending. */
+    @ParameterizedTest
+    @MethodSource("everyFinish")
+    void finish_ofAJobAsLargeAsItMayBe_endsIt(Finish finish) {
+        String kind = "large";
+        int room = JobCodec.MAX_RECORD_BYTES - 450;
+        NewJob job = NewJob.of(StoreFixture.newId(), kind, JsonText.of("{\"x\":\"" + "y".repeat(room - 100) + "\"}"));
+        Claim claim = db.running(job);
+        assertThat(db.work.finish(claim, finish)).isTrue();
+        assertThat(db.get(job.id()).status()).isNotEqualTo(JobStatus.RUNNING);
+        if (db.get(job.id()).status() == JobStatus.QUEUED) {
+            assertThat(db.jobs.cancel(job.id(), "ann", "w".repeat(2_000))).isEqualTo(CancelResult.CANCELLED);
+        }
+    }
+
+    /** A slot must not be taken for ever by a job that a newer release has written to. */
+    @ParameterizedTest
+    @MethodSource("everyFinish")
+    void finish_ofAJobThatCantBeReadAnyMore_endsIt(Finish finish) {
+        Claim claim = db.running("unreadable");
+        db.breakRecord(claim.job().id(), JsonText.of("null"));
+        assertThat(db.work.finish(claim, finish)).isTrue();
+        JobStatus expected = finish == SUCCEED ? JobStatus.SUCCEEDED : JobStatus.FAILED;
+        assertThat(db.column(claim.job().id(), EXECUTION_JOBS.STATUS)).isEqualTo(expected);
+        assertThat(db.work.finish(claim, finish)).isEqualTo(finish == SUCCEED);
+    }
+
+    @Test
+    void success_keepsTheRetentionThatTheJobHasNow() {
+        Claim claim = db.running("retention");
+        Job read = db.get(claim.job().id());
+        assertThat(db.jobs.compareAndSet(read, read.withPolicies(read.policies().withRetention(Duration.ofDays(30)))))
+                .isTrue();
+        assertThat(db.work.finish(claim, SUCCEED)).isTrue();
+        assertThat(db.column(read.id(), EXECUTION_JOBS.EXPIRES_AT))
+                .isAfter(db.now().plus(Duration.ofDays(29)));
+    }
+
     @Test
     void history_isBounded() {
         NewJob job = StoreFixture.newJob("history");

@@ -1,17 +1,24 @@
 package dev.millrace.store.postgres;
 
 import static dev.millrace.jooq.Tables.CONTROLS;
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.job.NewJob;
+import dev.millrace.store.Claim;
 import dev.millrace.store.Creation;
 import dev.millrace.store.JobConflictException;
+import dev.millrace.store.Pulse;
 import dev.millrace.types.Priority;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +27,7 @@ import org.jooq.Configuration;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
 import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** In the caller's transaction: commit = visible, rollback = gone, and the transaction stays usable. */
 @MillraceDatabase
@@ -97,6 +105,7 @@ class CallerTransactionTest {
         db.dsl.transaction(tx -> {
             assertThat(db.store.in(tx).jobs().submit(job).created()).isTrue();
             other.set(CompletableFuture.supplyAsync(() -> db.jobs.submit(job)));
+            db.awaitLockWaiter();
         });
         Creation second = other.get().get(30, TimeUnit.SECONDS);
         assertThat(second.created()).isFalse();
@@ -149,8 +158,85 @@ class CallerTransactionTest {
     }
 
     @Test
+    void connectionInNoTransaction_isRefused() throws Exception {
+        NewJob job = StoreFixture.newJob("no-transaction");
+        try (Connection connection = db.database.unpooledDataSource().getConnection()) {
+            assertThatThrownBy(() -> db.store.in(connection).jobs().submit(job))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("setAutoCommit(false)");
+        }
+        assertThatThrownBy(() -> db.store.in(db.dsl.configuration()).jobs().submit(job))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("no transaction");
+        assertThat(db.jobs.get(job.id())).isEmpty();
+    }
+
+    /** A data source that hands out the caller's own connection must not make us commit the caller's transaction. */
+    @Test
+    void dataSourceThatTakesPartInTheCallersTransaction_isRefusedAndNothingIsCommitted() throws Exception {
+        try (Connection connection = db.database.unpooledDataSource().getConnection()) {
+            connection.setAutoCommit(false);
+            PostgresStore store = PostgresStore.on(new SharedConnectionSource(connection), db.database.schema());
+            insertBusinessRow(DSL.using(connection, db.dsl.settings()).configuration(), "shared");
+            assertThatThrownBy(() -> store.jobs().get("some job"))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("Millrace.in(..)");
+            connection.rollback();
+        }
+        assertThat(businessRow("shared")).isFalse();
+    }
+
+    /** Hands out one connection that nobody closes, as frameworks do for the length of a transaction. */
+    private static final class SharedConnectionSource extends PGSimpleDataSource {
+        private static final long serialVersionUID = 1L;
+        private final transient Connection connection;
+
+        SharedConnectionSource(Connection connection) {
+            this.connection = connection;
+        }
+
+        @Override
+        public Connection getConnection() {
+            InvocationHandler unclosed = (proxy, method, args) -> {
+                if (method.getName().equals("close")) {
+                    return null;
+                }
+                try {
+                    return method.invoke(connection, args);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            };
+            return (Connection)
+                    Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Connection.class}, unclosed);
+        }
+    }
+
+    /** Serialization failures of our own transactions are ours to repeat. */
+    @Test
+    void poolOfAStricterIsolation_costsNoOperation() throws Exception {
+        try (var pool = new HikariDataSource()) {
+            pool.setDataSource(db.database.unpooledDataSource());
+            pool.setTransactionIsolation("TRANSACTION_REPEATABLE_READ");
+            PostgresStore store = PostgresStore.on(pool, db.database.schema());
+            Claim claim = db.running("isolation");
+            AtomicReference<CompletableFuture<Pulse>> progress = new AtomicReference<>();
+            db.dsl.transaction(tx -> {
+                tx.dsl()
+                        .update(EXECUTION_JOBS)
+                        .set(EXECUTION_JOBS.CURRENT_PHASE, "mine for now")
+                        .where(EXECUTION_JOBS.OPERATION_ID.eq(claim.job().id()))
+                        .execute();
+                progress.set(CompletableFuture.supplyAsync(() -> store.work().progress(claim.attempt(), 50.0, null)));
+                db.awaitLockWaiter();
+            });
+            assertThat(progress.get().get(30, TimeUnit.SECONDS)).isEqualTo(Pulse.HELD);
+        }
+    }
+
+    @Test
     void poolWithoutAutoCommit_stillCommitsEachOperationAndGetsItsConnectionsBackAsTheyWere() throws Exception {
-        try (var pool = new com.zaxxer.hikari.HikariDataSource()) {
+        try (var pool = new HikariDataSource()) {
             pool.setDataSource(db.database.unpooledDataSource());
             pool.setAutoCommit(false);
             pool.setMaximumPoolSize(1);

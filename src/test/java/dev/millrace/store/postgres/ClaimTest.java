@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @MillraceDatabase
 class ClaimTest {
@@ -111,6 +112,79 @@ class ClaimTest {
                 .containsExactly("two", "two", "two", "two", "one", "one");
     }
 
+    /** The order is the queue's, not one of the lists that the statement joins: no planner's choice may change it. */
+    @Test
+    void claim_ofSeveralKindsBehindForeignOnes_takesUrgentOnesOfAllKindsFirst() {
+        for (Priority priority : List.of(Priority.CRITICAL, Priority.LOW)) {
+            for (int i = 0; i < ClaimStatement.WINDOW + 20; i++) {
+                db.submit(StoreFixture.newJob("foreign").withPriority(priority));
+            }
+            for (String kind : List.of("a", "b", "c")) {
+                db.submit(StoreFixture.newJob(kind).withPriority(priority));
+            }
+        }
+        db.analyze();
+        for (String[] kinds : List.of(new String[] {"a", "b"}, new String[] {"a", "b", "c"})) {
+            db.undone(tx -> {
+                List<Claim> claims = db.store
+                        .in(tx)
+                        .work()
+                        .claim(ClaimRequest.of("w", StoreFixture.DEFAULT_SOURCE, List.of(kinds), kinds.length * 2));
+                assertThat(claims).hasSize(kinds.length * 2);
+                assertThat(claims.subList(0, kinds.length))
+                        .extracting(claim -> claim.job().priority())
+                        .containsOnly(Priority.CRITICAL);
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 5, 9})
+    void claim_fromAnyNumberOfSources_goesSourceBySource(int count) {
+        List<ClaimRequest.Source> sources = new ArrayList<>();
+        List<String> expected = new ArrayList<>();
+        for (int i = count - 1; i >= 0; i--) {
+            sources.add(new ClaimRequest.Source("managed", "q" + i));
+            for (Priority priority : Priority.values()) {
+                db.submit(inQueue("q" + i).withPriority(priority));
+                expected.add("q" + i + priority);
+            }
+        }
+        db.analyze();
+        for (List<String> kinds : List.of(List.<String>of(), List.of("k"), List.of("k", "other"))) {
+            db.undone(tx -> {
+                assertThat(db.store.in(tx).work().claim(ClaimRequest.of("w", sources, kinds, expected.size())))
+                        .extracting(claim ->
+                                claim.job().spec().queue() + claim.job().priority())
+                        .isEqualTo(expected);
+            });
+        }
+    }
+
+    /** Field case A7, its other half: what a claim doesn't take it doesn't lock either. */
+    @Test
+    void claim_locksNoMoreThanItTakes() throws Exception {
+        for (int i = 0; i < 60; i++) {
+            db.submit("k" + i % 3);
+        }
+        for (String[] kinds : new String[][] {{}, {"k1"}, {"k0", "k1"}}) {
+            db.undone(tx -> {
+                List<Claim> claims = db.store
+                        .in(tx)
+                        .work()
+                        .claim(ClaimRequest.of("w", StoreFixture.DEFAULT_SOURCE, List.of(kinds), 7));
+                assertThat(claims).hasSize(7);
+                assertThat(StoreFixture.withoutWaiting(() -> db.dsl
+                                .select(EXECUTION_JOBS.OPERATION_ID)
+                                .from(EXECUTION_JOBS)
+                                .forNoKeyUpdate()
+                                .skipLocked()
+                                .fetch()))
+                        .hasSize(53);
+            });
+        }
+    }
+
     private static NewJob inQueue(String queue) {
         NewJob job = StoreFixture.newJob("k");
         return job.withSpec(job.spec().withQueue(queue));
@@ -177,15 +251,32 @@ class ClaimTest {
     }
 
     @Test
+    void recover_ofJobsOfWhichOneCantBeRead_findsTheOthers() {
+        Job bad = db.submit("k");
+        db.submit("k");
+        ClaimRequest request = ClaimRequest.of("w", StoreFixture.DEFAULT_SOURCE, List.of("k"), 5);
+        assertThat(db.work.claim(request)).hasSize(2);
+        db.breakRecord(bad.id(), JsonText.of("null"));
+        assertThat(db.work.recover(request.tokens())).hasSize(1);
+        assertThat(db.column(bad.id(), EXECUTION_JOBS.STATUS)).isEqualTo(JobStatus.FAILED);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"null", "1", "{}", "{\"operationId\":\"another\",\"spec\":{\"kind\":\"k\"}}"})
+    void claim_ofARecordThatIsNoRecordOfTheJob_failsThatJobAndTakesTheOthers(String record) {
+        Job bad = db.submit("k");
+        Job good = db.submit("k");
+        db.breakRecord(bad.id(), JsonText.of(record));
+        assertThat(db.claim(9, "k")).extracting(claim -> claim.job().id()).containsExactly(good.id());
+        assertThat(db.column(bad.id(), EXECUTION_JOBS.STATUS)).isEqualTo(JobStatus.FAILED);
+    }
+
+    @Test
     void claim_ofJobWhoseRecordNobodyCanRead_failsThatJobAndTakesTheOthers() {
         Job bad = db.submit("k");
         Job good = db.submit("k");
         JsonText unreadable = JsonText.of("{\"operationId\":\"" + bad.id() + "\",\"priority\":\"Sometime\"}");
-        db.dsl
-                .update(EXECUTION_JOBS)
-                .set(EXECUTION_JOBS.RECORD, unreadable)
-                .where(EXECUTION_JOBS.OPERATION_ID.eq(bad.id()))
-                .execute();
+        db.breakRecord(bad.id(), unreadable);
         assertThat(db.claim(9, "k")).extracting(claim -> claim.job().id()).containsExactly(good.id());
         assertThat(db.column(bad.id(), EXECUTION_JOBS.STATUS)).isEqualTo(JobStatus.FAILED);
         assertThat(db.column(bad.id(), EXECUTION_JOBS.RECORD)).isEqualTo(unreadable);

@@ -274,6 +274,25 @@ class CompareAndSetTest {
         assertThat(db.get(job.id())).isEqualTo(job);
     }
 
+    @Test
+    void acceptedCancellation_staysWithTheJob() {
+        Claim claim = db.running("k");
+        db.jobs.cancel(claim.job().id(), "ann", null);
+        Job job = db.get(claim.job().id());
+        assertThatThrownBy(() ->
+                        db.jobs.compareAndSet(job, job.withAudit(job.audit().withCancellation(null))))
+                .isInstanceOfSatisfying(
+                        InvalidJobException.class, e -> assertThat(e.field()).isEqualTo("audit.cancellation"));
+    }
+
+    @Test
+    void queuedLocalJob_becomesClaimedByAClaimOnly() {
+        Job job = db.submit("k");
+        assertThatThrownBy(() -> db.jobs.compareAndSet(job, job.withStatus(JobStatus.RUNNING)))
+                .isInstanceOf(InvalidJobException.class)
+                .hasMessageContaining("only a claim");
+    }
+
     private void refused(Job job, AttemptState state, String field) {
         assertThatThrownBy(() -> db.jobs.compareAndSet(job, job.withState(state)))
                 .isInstanceOfSatisfying(

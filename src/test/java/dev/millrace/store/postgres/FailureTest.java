@@ -18,11 +18,14 @@ import dev.millrace.types.JsonText;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** What callers are told when the database can't, and that nothing was written. */
@@ -55,6 +58,31 @@ class FailureTest {
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContaining("read job")
                 .hasMessageContaining("Check that the server runs");
+    }
+
+    /** Pools have their own ideas of what to throw; that there is no connection is what counts. */
+    @ParameterizedTest
+    @MethodSource("poolFailures")
+    void poolWithoutAConnection_isUnavailableWhateverItThrows(Exception failure) {
+        PGSimpleDataSource pool = new PGSimpleDataSource() {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public Connection getConnection() throws SQLException {
+                if (failure instanceof SQLException sql) {
+                    throw sql;
+                }
+                throw (RuntimeException) failure;
+            }
+        };
+        PostgresStore store = PostgresStore.on(pool, "millrace");
+        assertThatThrownBy(() -> store.jobs().get("x"))
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageContaining(failure.getMessage());
+    }
+
+    static List<Exception> poolFailures() {
+        return List.of(new SQLException("pool exhausted"), new IllegalStateException("no target data source"));
     }
 
     @Test

@@ -17,6 +17,7 @@ import dev.millrace.job.NewJob;
 import dev.millrace.job.RetryPolicy;
 import dev.millrace.store.Creation;
 import dev.millrace.store.JobConflictException;
+import dev.millrace.store.UnreadableJobException;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import dev.millrace.types.Priority;
@@ -214,6 +215,22 @@ class JobStoreTest {
                         "\"flag\":null");
         assertThat(db.get(job.id()).more()).isEqualTo(read.more());
         assertThat(db.get(job.id()).spec()).isEqualTo(read.spec());
+    }
+
+    @Test
+    void record_withoutParameters_hasNone() {
+        Job job = db.submit("k");
+        db.breakRecord(job.id(), JsonText.of("{\"operationId\":\"" + job.id() + "\",\"spec\":{\"kind\":\"k\"}}"));
+        assertThat(db.get(job.id()).spec().parameters()).isEqualTo(JsonText.of("{}"));
+    }
+
+    @Test
+    void get_ofAJobThatCantBeRead_saysWhich() {
+        Job job = db.submit("k");
+        db.breakRecord(job.id(), JsonText.of("null"));
+        assertThatThrownBy(() -> db.jobs.get(job.id()))
+                .isInstanceOfSatisfying(
+                        UnreadableJobException.class, e -> assertThat(e.jobId()).isEqualTo(job.id()));
     }
 
     /** Field case A12, its last part: a NUL in a value is the payload's business. */

@@ -12,6 +12,7 @@ import dev.millrace.job.JobSpec;
 import dev.millrace.job.NewJob;
 import dev.millrace.store.CancelResult;
 import dev.millrace.store.Claim;
+import dev.millrace.store.Finish;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import java.time.Duration;
@@ -97,8 +98,31 @@ class QueueTest {
         NewJob remote = StoreFixture.newJob("repair-remote");
         db.submit(remote.withSpec(remote.spec().withBackend("farm")));
         db.age(remote.id(), Duration.ofDays(1));
+        Job cancelled = created("repair-cancelled");
+        db.dsl
+                .update(EXECUTION_JOBS)
+                .set(EXECUTION_JOBS.CANCELLATION_REQUESTED, true)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(cancelled.id()))
+                .execute();
         db.queue.repair(Duration.ZERO, 100);
         assertThat(db.column(remote.id(), EXECUTION_JOBS.QUEUE_PRIORITY)).isNull();
+        assertThat(db.column(cancelled.id(), EXECUTION_JOBS.QUEUE_PRIORITY)).isNull();
+    }
+
+    /** Invariant 5 on a detour: a place that was taken away and given back is not an earlier one. */
+    @Test
+    void repairAndEnqueue_ofAJobBetweenTwoAttempts_wakeItNoEarlierThanItsRetry() {
+        Claim claim = db.running("detour");
+        String id = claim.job().id();
+        db.work.finish(claim, new Finish.Retry(Duration.ofHours(1), "boom"));
+        Instant due = db.get(id).state().nextRetryAt();
+        assertThat(db.queue.remove(id)).isTrue();
+        db.age(id, Duration.ofSeconds(61));
+        assertThat(db.queue.repair(Duration.ofSeconds(60), 100)).isPositive();
+        assertThat(db.column(id, EXECUTION_JOBS.QUEUE_VISIBLE_AT)).isEqualTo(due);
+        assertThat(db.queue.remove(id)).isTrue();
+        assertThat(db.queue.enqueue(id)).isTrue();
+        assertThat(db.column(id, EXECUTION_JOBS.QUEUE_VISIBLE_AT)).isEqualTo(due);
     }
 
     @Test

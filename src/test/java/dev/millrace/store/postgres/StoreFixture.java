@@ -12,6 +12,10 @@ import dev.millrace.store.JobStore;
 import dev.millrace.store.ReconcilableJobs;
 import dev.millrace.store.WorkSource;
 import dev.millrace.types.JsonText;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -19,9 +23,11 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.awaitility.Awaitility;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.SQLDialect;
+import org.jooq.TransactionalRunnable;
 import org.jooq.conf.MappedSchema;
 import org.jooq.conf.RenderMapping;
 import org.jooq.conf.Settings;
@@ -59,6 +65,53 @@ final class StoreFixture {
     /** Removes all jobs. */
     void clear() {
         dsl.deleteFrom(EXECUTION_JOBS).execute();
+    }
+
+    /** Waits until some session of this database waits for a lock that another one holds. */
+    void awaitLockWaiter() {
+        Awaitility.await().atMost(java.time.Duration.ofSeconds(30)).until(() -> {
+            try (Connection connection = database.unpooledDataSource().getConnection();
+                    Statement statement = connection.createStatement();
+                    ResultSet row =
+                            statement.executeQuery("SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity a"
+                                    + " ON a.pid = l.pid WHERE NOT l.granted AND a.datname = current_database())")) {
+                return row.next() && row.getBoolean(1);
+            }
+        });
+    }
+
+    /** Fresh statistics, so that the planner chooses as it would in earnest. */
+    void analyze() {
+        try (Connection connection = database.unpooledDataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("ANALYZE \"" + database.schema() + "\".execution_jobs");
+        } catch (SQLException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Runs this in a transaction that is rolled back afterwards. */
+    void undone(TransactionalRunnable run) {
+        try {
+            dsl.transaction(tx -> {
+                run.run(tx);
+                throw new UndoneException();
+            });
+        } catch (UndoneException e) {
+            // as intended
+        }
+    }
+
+    private static final class UndoneException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /** Puts something into the job's record that is none. */
+    void breakRecord(String id, JsonText record) {
+        dsl.update(EXECUTION_JOBS)
+                .set(EXECUTION_JOBS.RECORD, record)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
+                .execute();
     }
 
     static String newId() {

@@ -1,0 +1,74 @@
+package dev.millrace.store.postgres;
+
+import dev.millrace.store.ClaimRequest;
+import dev.millrace.types.Priority;
+import java.util.ArrayList;
+import java.util.List;
+import org.jooq.Field;
+import org.jooq.Record;
+import org.jooq.Table;
+import org.jooq.TableLike;
+import org.jooq.impl.DSL;
+import org.jooq.impl.SQLDataType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The branches of a claim in the order in which they are to be read: source by source, in each the most urgent first, in
+ * each of these kind by kind if there are kinds.
+ *
+ * <p>One list, made here, and one table to drive the others. A join of a list of sources with one of priorities and one
+ * of kinds has no order: the planner puts the shortest outermost, and a Low job of one kind would go before a Critical
+ * one of another. The arrays also make one text of the statement for any number of branches.
+ */
+final class Branches {
+    private static final Field<Integer> NUMBER = DSL.field(DSL.name("series", "number"), SQLDataType.INTEGER);
+
+    static final Field<String> PROFILE = DSL.field(DSL.name("branch", "runtime_profile"), SQLDataType.CLOB);
+    static final Field<String> QUEUE = DSL.field(DSL.name("branch", "queue"), SQLDataType.CLOB);
+    static final Field<Short> PRIORITY = DSL.field(DSL.name("branch", "priority"), SQLDataType.SMALLINT);
+    static final Field<String> KIND = DSL.field(DSL.name("branch", "kind"), SQLDataType.CLOB);
+
+    private final List<String> profiles = new ArrayList<>();
+    private final List<String> queues = new ArrayList<>();
+    private final List<Short> priorities = new ArrayList<>();
+    private final List<@Nullable String> kinds = new ArrayList<>();
+
+    /**
+     * @param wantedKinds a branch for each; none for branches of all kinds
+     */
+    Branches(List<ClaimRequest.Source> sources, List<String> wantedKinds) {
+        for (ClaimRequest.Source source : sources) {
+            for (Priority priority : Priority.values()) {
+                if (wantedKinds.isEmpty()) {
+                    add(source, priority, null);
+                } else {
+                    wantedKinds.forEach(kind -> add(source, priority, kind));
+                }
+            }
+        }
+    }
+
+    private void add(ClaimRequest.Source source, Priority priority, @Nullable String kind) {
+        profiles.add(source.runtimeProfile());
+        queues.add(source.queue());
+        priorities.add(priority.code());
+        kinds.add(kind);
+    }
+
+    /** The branches, and for each of them what this table finds for it. */
+    Table<? extends Record> crossJoin(TableLike<?> lateral) {
+        return DSL.select(
+                        texts(profiles).as(PROFILE.getName()),
+                        texts(queues).as(QUEUE.getName()),
+                        DSL.arrayGet(DSL.val(priorities.toArray(Short[]::new), SQLDataType.SMALLINT.array()), NUMBER)
+                                .as(PRIORITY.getName()),
+                        texts(kinds).as(KIND.getName()))
+                .from(DSL.generateSeries(1, profiles.size()).as("series", "number"))
+                .asTable("branch")
+                .crossJoin(DSL.lateral(lateral));
+    }
+
+    private static Field<String> texts(List<? extends @Nullable String> values) {
+        return DSL.arrayGet(DSL.val(values.toArray(String[]::new), SQLDataType.CLOB.array()), NUMBER);
+    }
+}
