@@ -110,7 +110,10 @@ class MigratorPoolTest {
                         + " "
                         + EmptyDatabase.query(
                                 connection,
-                                "SELECT name || '=' || setting || ' (' || source || ')' FROM pg_settings ORDER BY name")
+                                // What describes the current transaction is new with each; its source is of the last
+                                // one.
+                                "SELECT name || '=' || setting || CASE WHEN name = 'transaction_isolation' THEN ''"
+                                        + " ELSE ' (' || source || ')' END FROM pg_settings ORDER BY name")
                         + " advisory locks: "
                         + EmptyDatabase.query(
                                 connection,
