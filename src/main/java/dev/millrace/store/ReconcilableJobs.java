@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 public interface ReconcilableJobs {
     /**
      * Goes the way of a beat, to no job: fails where a beat would fail (no connection, a server that is read-only), and
-     * waits where a beat would wait (someone has locked the table). Whoever wants to know why no beats came in asks this;
+     * waits where a beat would wait (someone has locked the table); but it writes no row, so what delays only the commit of
+     * writes is not seen by it. Whoever wants to know why no beats came in asks this;
      * a mere look at the clock is answered by a server that takes no beats.
      *
      * @return the database's time, in whole microseconds
