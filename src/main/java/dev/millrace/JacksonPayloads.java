@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JavaType;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.exc.InvalidDefinitionException;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
@@ -24,6 +25,9 @@ final class JacksonPayloads implements PayloadCodec {
     public <T> JsonText encode(JobType<T> type, T payload) {
         if (payload instanceof JsonText text) {
             return object(text);
+        }
+        if (payload == null) {
+            throw new InvalidJobException("payload of kind \"" + type.kind() + "\"", "null", "a payload of its type");
         }
         try {
             JavaType javaType = mapper.constructType(type.payloadType());
@@ -68,6 +72,9 @@ final class JacksonPayloads implements PayloadCodec {
     /** What went wrong and where, without what is there. */
     private static String where(JsonProcessingException e) {
         String what = e.getClass().getSimpleName();
+        if (e instanceof InvalidDefinitionException) {
+            return what + ": " + e.getOriginalMessage(); // of types, not of values
+        }
         if (e instanceof JsonMappingException mapping && !mapping.getPath().isEmpty()) {
             String members = mapping.getPath().stream()
                     .map(step -> step.getFieldName() == null ? "[" + step.getIndex() + "]" : step.getFieldName())

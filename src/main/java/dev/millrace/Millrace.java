@@ -1,5 +1,6 @@
 package dev.millrace;
 
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.millrace.db.MigrationReport;
@@ -69,7 +70,10 @@ public final class Millrace {
      */
     public static Millrace on(DataSource dataSource) {
         Objects.requireNonNull(dataSource, "dataSource");
-        ObjectMapper mapper = JsonMapper.builder().findAndAddModules().build();
+        ObjectMapper mapper = JsonMapper.builder()
+                .findAndAddModules()
+                .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES) // a newer producer may know more
+                .build();
         return new Millrace(dataSource, DEFAULT_SCHEMA, new JacksonPayloads(mapper));
     }
 
@@ -83,7 +87,11 @@ public final class Millrace {
         return new Millrace(dataSource, name, payloads);
     }
 
-    /** The same with payloads mapped by this mapper; by default one with all modules that are on the class path. */
+    /**
+     * The same with payloads mapped by this mapper. By default it is one with all modules that are on the class path
+     * ({@code java.time} in payloads needs {@code jackson-datatype-jsr310}), and members of a payload that its type does not
+     * have are passed over, so that producers and workers can be upgraded in any order.
+     */
     public Millrace withObjectMapper(ObjectMapper mapper) {
         return new Millrace(dataSource, schema, new JacksonPayloads(mapper.copy()));
     }

@@ -71,12 +71,12 @@ public final class SubmitOption {
         return new SubmitOption(job -> job.withPolicies(job.policies().withHeartbeat(policy)));
     }
 
-    /** How long one attempt may take; an hour if not given. */
+    /** How long one attempt may take; an hour if not given. An attempt that takes longer fails the job, without a retry. */
     public static SubmitOption maxDuration(Duration duration) {
         return new SubmitOption(job -> job.withPolicies(job.policies().withMaxDuration(duration)));
     }
 
-    /** How long the job is kept after its end; seven days if not given. */
+    /** How long after its end the job is kept at least; seven days if not given. Nothing deletes jobs yet. */
     public static SubmitOption retention(Duration duration) {
         return new SubmitOption(job -> job.withPolicies(job.policies().withRetention(duration)));
     }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param retry whether and when it runs again after a failure; three attempts by default
  * @param heartbeat how a running attempt shows that it lives; every 30 s, dead after 90 s by default
- * @param maxDuration how long one attempt may take, from 1 ms; an hour by default
- * @param retention how long the job is kept after its end, zero or longer; seven days by default
+ * @param maxDuration how long one attempt may take, from 1 ms; an hour by default. Longer fails the job, without a retry
+ * @param retention how long after its end the job is kept at least, zero or longer; seven days by default
  */
 public record JobPolicies(RetryPolicy retry, HeartbeatPolicy heartbeat, Duration maxDuration, Duration retention) {
     /** The default for {@code maxDuration}. */

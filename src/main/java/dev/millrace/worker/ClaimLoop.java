@@ -3,6 +3,8 @@ package dev.millrace.worker;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.MissingPrivilegeException;
+import dev.millrace.store.SchemaNotReadyException;
 import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
 import java.util.ArrayList;
@@ -171,8 +173,8 @@ final class ClaimLoop implements Runnable {
         ClaimRequest request = ClaimRequest.of(settings.name(), rotatedSources(), kinds, limit);
         try {
             return source.claim(request);
-        } catch (InvalidJobException e) {
-            throw e; // refused before anything was sent
+        } catch (InvalidJobException | SchemaNotReadyException | MissingPrivilegeException e) {
+            throw e; // refused, by us or by the database: nothing was claimed
         } catch (Throwable e) {
             lost.add(request);
             throw e;
