@@ -1,0 +1,55 @@
+package dev.millrace.process;
+
+import static org.junit.jupiter.api.condition.OS.LINUX;
+import static org.junit.jupiter.api.condition.OS.MAC;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+
+/**
+ * All processes of the server are suspended for longer than a heartbeat timeout: no connection breaks, none can be made,
+ * and nothing is answered. Then they go on, those last that serve the worker.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@EnabledOnOs({LINUX, MAC})
+@Timeout(120)
+class HungServerTest {
+    private static final Duration WORKER_LAST = Duration.ofMillis(300);
+
+    private final OutageStage stage = new OutageStage();
+    private final Deque<Freezer> frozen = new ArrayDeque<>();
+
+    @AfterAll
+    void close() {
+        stage.close();
+    }
+
+    @RepeatedTest(3)
+    void hang_longerThanTheHeartbeatTimeout_interruptsNoHandler_andCostsNoAttempt() throws InterruptedException {
+        stage.passOutage(this::hang, this::goOn);
+    }
+
+    private void hang() {
+        List<ProcessHandle> worker = stage.scene.serverProcesses(Pools.TARDY);
+        ProcessHandle main = worker.get(0).parent().orElseThrow();
+        frozen.push(Freezer.freeze(worker));
+        frozen.push(Freezer.freeze(List.of(main))); // before its children, so that it makes no more of them
+        frozen.push(Freezer.freeze(
+                main.children().filter(process -> !worker.contains(process)).toList()));
+    }
+
+    private void goOn() throws InterruptedException {
+        while (frozen.size() > 1) {
+            frozen.pop().close();
+        }
+        Thread.sleep(WORKER_LAST.toMillis());
+        frozen.pop().close();
+    }
+}

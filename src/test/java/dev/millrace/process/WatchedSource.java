@@ -1,0 +1,72 @@
+package dev.millrace.process;
+
+import dev.millrace.store.Attempt;
+import dev.millrace.store.Claim;
+import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Finish;
+import dev.millrace.store.Pulse;
+import dev.millrace.store.StoreUnavailableException;
+import dev.millrace.store.WorkSource;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A source that tells how the database answers to endings and progress, and that can turn deaf: then its beats, and they
+ * alone, get no answer. So a worker can be made to write for an attempt of which no beat has told it that it is lost.
+ */
+final class WatchedSource implements WorkSource {
+    private final WorkSource source;
+    private final Consumer<String> answers;
+    private volatile boolean deaf;
+
+    /** @param answers is told each answer, such as {@code finish job-1 Succeed false} */
+    WatchedSource(WorkSource source, Consumer<String> answers) {
+        this.source = source;
+        this.answers = answers;
+    }
+
+    void deaf(boolean value) {
+        deaf = value;
+    }
+
+    @Override
+    public List<Claim> claim(ClaimRequest request) {
+        return source.claim(request);
+    }
+
+    @Override
+    public List<Claim> recover(Collection<UUID> tokens) {
+        return source.recover(tokens);
+    }
+
+    @Override
+    public Map<Attempt, Pulse> beat(Collection<Attempt> attempts) {
+        if (deaf) {
+            throw new StoreUnavailableException("Deaf on purpose", null);
+        }
+        return source.beat(attempts);
+    }
+
+    @Override
+    public Pulse start(Attempt attempt) {
+        return source.start(attempt);
+    }
+
+    @Override
+    public Pulse progress(Attempt attempt, @Nullable Double percent, @Nullable String phase) {
+        Pulse answer = source.progress(attempt, percent, phase);
+        answers.accept("progress " + attempt.jobId() + " " + answer);
+        return answer;
+    }
+
+    @Override
+    public boolean finish(Claim claim, Finish finish) {
+        boolean answer = source.finish(claim, finish);
+        answers.accept("finish " + claim.job().id() + " " + finish.getClass().getSimpleName() + " " + answer);
+        return answer;
+    }
+}
