@@ -171,10 +171,14 @@ final class Scene implements AutoCloseable {
 
     /** The server's processes that serve connections of this application. */
     List<ProcessHandle> serverProcesses(String application) {
-        return dsl.select(DSL.field(DSL.name("pid"), Long.class))
+        return dsl
+                .select(DSL.field(DSL.name("pid"), Long.class))
                 .from(DSL.table(DSL.name("pg_catalog", "pg_stat_activity")))
                 .where(DSL.field(DSL.name("application_name"), String.class).eq(application))
-                .fetch(row -> ProcessHandle.of(row.value1()).orElseThrow());
+                .fetch()
+                .stream()
+                .flatMap(row -> ProcessHandle.of(row.value1()).stream())
+                .toList();
     }
 
     Instant serverStartedAt() {

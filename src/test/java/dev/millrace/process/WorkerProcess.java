@@ -15,15 +15,15 @@ import java.time.Duration;
  * reconciler in milliseconds, 0 for none. SIGTERM closes it in order.
  *
  * <p>Orders: {@code return}, {@code throw} or {@code report} with a job's id and the number of its attempt; {@code deaf}
- * with a number, from when on no beat is answered, until {@code hear}. Tells the events of {@link OrderedHandler} and the answers of {@link WatchedSource};
- * {@code napped} with a job's id and attempt.
+ * with a number, from when on no beat is answered, until {@code hear}. Tells the events of {@link OrderedHandler} and the
+ * answers of {@link WatchedSource}; {@code napped} with a job's id and the number of its attempt.
  */
 final class WorkerProcess {
     /** The exit code of a JVM that a handler has halted. */
     static final int HALTED = 77;
 
     private static final Duration POLL = Duration.ofMillis(50);
-    private static final Duration DRAIN = Duration.ofMillis(500);
+    private static final Duration DRAIN = Duration.ofMillis(1_500);
 
     private WorkerProcess() {}
 
