@@ -1,0 +1,35 @@
+# Sourced by the legs: strict mode, the project's root as working directory, and what several of them need.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# A container engine may or may not be there; CI always tests on the same server, but for the leg about containers.
+export MILLRACE_DEVDB="${MILLRACE_DEVDB:-embedded}"
+
+# Ends a leg that can't run on this machine, with the reason: the rest goes on.
+skip() {
+  echo "skipped: $1"
+  [[ -z "${CI_SKIPPED:-}" ]] || echo "$1" >"$CI_SKIPPED"
+  exit 0
+}
+
+# Fails unless the file has a line like that.
+expect() {
+  grep -Eq -- "$2" "$1" || { echo "$1 has no line like: $2" >&2; return 1; }
+}
+
+# The README's n-th shell block, which is one command.
+readme_command() {
+  awk -v n="$1" '$0 == "```sh" { inside = ++block == n; next } /^```/ { inside = 0 } inside' README.md
+}
+
+# The home of a JDK of that feature version, or nothing.
+jdk_home() {
+  local version="$1" home
+  local named="JAVA_HOME_${version}" named_by_runner="JAVA_HOME_${version}_X64"
+  for home in "${!named:-}" "${!named_by_runner:-}" /usr/lib/jvm/*"${version}"*; do
+    if [[ -n "$home" && -x "$home/bin/javac" ]] && grep -Eq "^JAVA_VERSION=\"${version}[.\"]" "$home/release"; then
+      echo "$home"
+      return
+    fi
+  done
+}
