@@ -28,7 +28,7 @@ class KillRoundsTest {
     private static final int ROUNDS = 5;
     private static final int WORKERS = 3;
     private static final int JOBS = 100;
-    private static final Task NAP = new Task(60);
+    private static final Task NAP = new Task(100);
 
     private final Scene scene;
     private final List<ChildJvm> alive = new ArrayList<>();
@@ -51,9 +51,9 @@ class KillRoundsTest {
         while (alive.size() < WORKERS) {
             alive.add(startWorker());
         }
-        alive.forEach(ChildJvm::awaitReady);
         int lost = 0;
         for (int round = 0; round < ROUNDS; round++) {
+            alive.forEach(ChildJvm::awaitReady);
             int target = done() + random.nextInt(JOBS / 2);
             List<String> ids = scene.submitTogether(JOBS, Task.NAP, NAP, heartbeat(BRISK), retry(RETRIES));
             Scene.until(() -> done() >= target);

@@ -11,6 +11,7 @@ import dev.millrace.job.HeartbeatPolicy;
 import dev.millrace.job.Job;
 import dev.millrace.job.RetryPolicy;
 import dev.millrace.recovery.JobReconciler;
+import dev.millrace.recovery.RecoverySettings;
 import dev.millrace.types.JobStatus;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,7 +25,10 @@ import org.junit.jupiter.api.Timeout;
 @MillraceDatabase
 @Timeout(120)
 class LockedRowTest {
-    private static final HeartbeatPolicy BRISK = Scene.beats(200, 1_000);
+    /** Sweeps come far more often than the beat of a locked row is repeated: the first to see it free is a sweep. */
+    private static final HeartbeatPolicy BRISK = Scene.beats(450, 1_000);
+
+    private static final Duration SWEEP = Duration.ofMillis(20);
     private static final Duration LONG = BRISK.timeout().multipliedBy(2);
     private static final int JOBS = 10;
 
@@ -43,7 +47,10 @@ class LockedRowTest {
 
     @Test
     void runningJobs_ofWhichOneIsLockedForTwoTimeouts_areBeatenFor_andNoneIsTakenForDead() throws InterruptedException {
-        JobReconciler reconciler = scene.startWatchingReconciler(BRISK.timeout());
+        JobReconciler reconciler =
+                scene.closing(scene.millrace.reconciler(RecoverySettings.DEFAULT.withJobSweepInterval(SWEEP)));
+        reconciler.start();
+        Scene.until(() -> Watch.of(reconciler).trusts(BRISK.timeout()));
         scene.closing(scene.millrace
                 .worker()
                 .handle(Task.WAIT, handler.waiting())
