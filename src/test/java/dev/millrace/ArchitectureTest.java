@@ -68,7 +68,10 @@ class ArchitectureTest {
             new Row(ROOT, List.of(ALL), List.of(ANY)),
             new Row(ROOT + ".job", List.of(), List.of("com.fasterxml.jackson.annotation..", JSPECIFY)),
             new Row(ROOT + ".store", List.of(ROOT + ".job"), List.of(JSPECIFY)),
-            new Row(ROOT + ".store.postgres", List.of(ROOT + ".store", ROOT + ".job", TABLES), List.of(ANY)),
+            new Row(
+                    ROOT + ".store.postgres",
+                    List.of(ROOT + ".store", ROOT + ".job", ROOT + ".db", TABLES),
+                    List.of(ANY)),
             new Row(ROOT + ".worker", List.of(ROOT + ".store", ROOT + ".job"), List.of(SLF4J, JSPECIFY)),
             new Row(
                     ROOT + ".recovery",

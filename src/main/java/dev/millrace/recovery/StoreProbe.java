@@ -1,6 +1,7 @@
 package dev.millrace.recovery;
 
 import dev.millrace.store.ReconcilableJobs;
+import dev.millrace.store.SchemaNotReadyException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.LongSupplier;
@@ -94,10 +95,14 @@ final class StoreProbe {
     private synchronized void outageBegins(Throwable failure) {
         if (outage == null) {
             outageSince = clock.getAsLong();
-            LOG.warn(
-                    "The store does not answer. Recovery goes on by itself when it does; until then dead workers' jobs"
-                            + " stay where they are, and no job of a live one is touched.",
-                    failure);
+            if (failure instanceof SchemaNotReadyException) {
+                LOG.warn("Dead workers' jobs stay where they are until the schema is ready. {}", failure.getMessage());
+            } else {
+                LOG.warn(
+                        "The store does not answer. Recovery goes on by itself when it does; until then dead workers'"
+                                + " jobs stay where they are, and no job of a live one is touched.",
+                        failure);
+            }
         }
         outage = failure;
     }

@@ -2,19 +2,41 @@ package dev.millrace.store;
 
 import org.jspecify.annotations.Nullable;
 
-/** The schema is not there, or is not of the version that this library needs. Nothing was written. */
+/**
+ * The schema is not there, or is not one that this release of the library may use. Nothing was read or written. The
+ * message says what to do; once it is done, the same call works.
+ */
 public final class SchemaNotReadyException extends StoreException {
     private static final long serialVersionUID = 1L;
 
-    private final String schema;
+    /** What is wrong with it. */
+    public enum Reason {
+        /** It is not there, or not all of it is. */
+        MISSING,
+        /** It is of an older version than this release works with: it has to be migrated. */
+        BEHIND,
+        /** It says that this release is too old to write to it: the library has to be upgraded. */
+        TOO_NEW,
+        /** It doesn't say of which version it is, or which releases may write to it. */
+        UNCLEAR
+    }
 
-    public SchemaNotReadyException(String schema, String message, @Nullable Throwable cause) {
+    private final String schema;
+    private final Reason reason;
+
+    public SchemaNotReadyException(String schema, Reason reason, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.schema = schema;
+        this.reason = reason;
     }
 
     /** The schema that was looked for. */
     public String schema() {
         return schema;
+    }
+
+    /** What is wrong with it. */
+    public Reason reason() {
+        return reason;
     }
 }

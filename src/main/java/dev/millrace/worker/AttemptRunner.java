@@ -3,7 +3,6 @@ package dev.millrace.worker;
 import dev.millrace.job.PayloadCodec;
 import dev.millrace.store.Finish;
 import dev.millrace.store.StoreException;
-import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
 import java.time.Duration;
 import java.util.Map;
@@ -101,7 +100,7 @@ final class AttemptRunner {
             }
         } catch (StoreException e) {
             health.trouble("Starting " + attempt, e);
-            if (first || !(e instanceof StoreUnavailableException)) {
+            if (first || !Failures.concernsAll(e)) {
                 LOG.warn("It is not known whether {} is started, so its handler waits: {}", attempt, e.toString());
             }
         }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * <p>A claim asks for as many jobs as there are free slots. While claims bring jobs, the next one is made as soon as a
  * slot is free. When one brings none the loop waits for the poll interval, whatever slots become free meanwhile, or until
  * it is woken. After a failure it waits 0.2, 0.5, 1 and 2 s, then for the poll interval or 5 s, whichever is shorter, but no
- * less than 2 s; and a wake-up does not shorten that.
+ * less than 2 s; and a wake-up does not shorten that. So it also waits for a schema that is not ready for this release.
  *
  * <p>When the answer to a claim is lost, its jobs may have been claimed all the same. {@link LostReplies} asks
  * about them before the loop claims again, and a few times more while it goes on.
@@ -54,6 +55,7 @@ final class ClaimLoop implements Runnable {
     private volatile boolean woken;
     private long nextClaim;
     private int rotation;
+    private @Nullable String refusal; // said once, not at each repetition
 
     /** @param silent whether beats fail for so long that nothing more may be claimed */
     ClaimLoop(
@@ -198,6 +200,7 @@ final class ClaimLoop implements Runnable {
 
     private void succeeded() {
         backoff.reset();
+        refusal = null;
         if (health.claimsFail()) {
             health.claimsFail(false);
             LOG.info("Claims are answered again.");
@@ -220,10 +223,17 @@ final class ClaimLoop implements Runnable {
             if (backoff.failures() == 1) { // said once, not at each repetition
                 LOG.warn("Claiming failed; it is repeated until it is answered: {}", failure.toString());
             }
+            return;
+        }
+        if (failure instanceof SchemaNotReadyException) {
+            if (!failure.toString().equals(refusal)) {
+                LOG.error("No jobs are claimed until the schema is ready. {}", failure.getMessage());
+            }
+            refusal = failure.toString();
         } else {
             LOG.error("Claiming failed; it is repeated.", failure);
-            lost.unexpectedFailure();
         }
+        lost.unexpectedFailure();
     }
 
     /** A little less than the poll interval, at random. */

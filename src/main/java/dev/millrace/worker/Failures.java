@@ -1,6 +1,8 @@
 package dev.millrace.worker;
 
 import dev.millrace.job.Messages;
+import dev.millrace.store.SchemaNotReadyException;
+import dev.millrace.store.StoreUnavailableException;
 
 /** Deals with failures whose own methods, or whose reporting, may fail as well. */
 final class Failures {
@@ -14,6 +16,14 @@ final class Failures {
         } catch (Throwable e) {
             return failure.getClass().getName();
         }
+    }
+
+    /**
+     * Whether every statement meets this failure, whatever it is about: the database is away, or its schema may not be
+     * used. It passes by itself or by an operator's hand, and until then it is said once rather than at each repetition.
+     */
+    static boolean concernsAll(Throwable failure) {
+        return failure instanceof StoreUnavailableException || failure instanceof SchemaNotReadyException;
     }
 
     /** Reports a failure. If not even that can be done, such as when memory is out, the loop that failed goes on. */

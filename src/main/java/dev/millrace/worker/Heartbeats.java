@@ -2,7 +2,6 @@ package dev.millrace.worker;
 
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Pulse;
-import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -123,9 +122,11 @@ final class Heartbeats implements Runnable {
     private void beat(Collection<RunningAttempt> asked) {
         try {
             ask(asked);
-        } catch (StoreUnavailableException e) {
-            failed(asked, e);
         } catch (Throwable e) {
+            if (Failures.concernsAll(e)) {
+                failed(asked, e);
+                return;
+            }
             LOG.warn("Beating for {} failed; each is beaten for by itself.", asked, e);
             beatForEach(new ArrayDeque<>(asked));
         }
@@ -135,10 +136,11 @@ final class Heartbeats implements Runnable {
         while (!left.isEmpty()) {
             try {
                 ask(List.of(left.getFirst()));
-            } catch (StoreUnavailableException e) {
-                failed(left, e); // no use to ask for the others
-                return;
             } catch (Throwable e) {
+                if (Failures.concernsAll(e)) {
+                    failed(left, e); // no use to ask for the others
+                    return;
+                }
                 failed(List.of(left.getFirst()), e);
             }
             left.removeFirst();
@@ -185,7 +187,7 @@ final class Heartbeats implements Runnable {
 
     private void failed(Collection<RunningAttempt> unanswered, Throwable failure) {
         health.trouble("Beating for " + unanswered.size() + " jobs", failure);
-        if (failure instanceof StoreUnavailableException) {
+        if (Failures.concernsAll(failure)) {
             if (!outage) {
                 LOG.warn(
                         "Beating for {} jobs failed; it is repeated until it is answered: {}",

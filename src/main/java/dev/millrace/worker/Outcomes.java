@@ -1,7 +1,6 @@
 package dev.millrace.worker;
 
 import dev.millrace.store.StoreException;
-import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -88,7 +87,7 @@ final class Outcomes {
             } catch (StoreException e) {
                 health.trouble("Writing the outcome of " + attempt, e);
                 // An outage is said once, not at each repetition. Anything else wants someone to look.
-                if (backoff.failures() == 0 || !(e instanceof StoreUnavailableException)) {
+                if (backoff.failures() == 0 || !Failures.concernsAll(e)) {
                     LOG.warn("The outcome of {} is not written yet; that is repeated: {}", attempt, e.toString());
                 }
             } catch (Throwable e) {

@@ -29,7 +29,7 @@ public record WorkerStatus(
         YES,
         /** It was not started yet. */
         NOT_STARTED,
-        /** The last claim failed. It goes on trying. */
+        /** The last claim failed: the database is out of reach, or its schema not ready. It goes on trying. */
         STORE_FAILS,
         /**
          * Beats have failed for longer than the heartbeat timeout of a job that it runs. It claims again once a beat

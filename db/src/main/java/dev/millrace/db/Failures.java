@@ -66,7 +66,7 @@ final class Failures {
                         + " right, then try again: nothing is left half done.";
             case MISSING_PRIVILEGE -> privilegeAdvice(schema, situation);
             case READ_ONLY -> " Connect to the primary, with a role whose sessions may write.";
-            case LOCK_NOT_OBTAINED, SCHEMA_NEWER, HISTORY_DIFFERS, FAILED -> "";
+            case LOCK_NOT_OBTAINED, SCHEMA_TOO_NEW, HISTORY_DIFFERS, FAILED -> "";
         };
     }
 
@@ -78,7 +78,7 @@ final class Failures {
                 " It takes: GRANT CONNECT ON DATABASE " + situation.quotedDatabase() + " TO " + role + ";";
             case READING ->
                 " It takes: GRANT USAGE ON SCHEMA " + name + " TO " + role + "; GRANT SELECT ON " + name + "."
-                        + Migrations.HISTORY_TABLE + " TO " + role + ";";
+                        + Migrations.HISTORY_TABLE + ", " + name + ".controls TO " + role + ";";
             case CREATING ->
                 " Have an administrator run, once: CREATE SCHEMA " + name + " AUTHORIZATION " + role
                         + "; or let the role do it: GRANT CREATE ON DATABASE " + situation.quotedDatabase() + " TO "

@@ -20,8 +20,8 @@ public final class MigrationException extends RuntimeException {
         MISSING_PRIVILEGE,
         /** Other sessions held a lock for too long; the message names them where they can be seen. Repeating is safe. */
         LOCK_NOT_OBTAINED,
-        /** A newer release has migrated the schema; this one changes nothing. */
-        SCHEMA_NEWER,
+        /** The schema says that this release is too old to write to it; nothing was written. */
+        SCHEMA_TOO_NEW,
         /** The migrations that were applied are not those of this library (checksums, or gaps in the history). */
         HISTORY_DIFFERS,
         /** The server, or the session, only reads: a standby, or {@code default_transaction_read_only}. */

@@ -47,7 +47,16 @@ final class Migrations {
     record Comparison(
             SchemaState state,
             List<String> pending,
-            @Nullable String difference) {}
+            @Nullable String difference,
+            @Nullable Version oldestWriter) {
+
+        /** The same, where the schema says that releases from this one on may write. */
+        Comparison withOldestWriter(@Nullable Version oldest, Version own) {
+            boolean tooNew = oldest != null && own.isOlderThan(oldest);
+            SchemaState seen = tooNew ? state.with(SchemaState.Status.TOO_NEW) : state;
+            return new Comparison(seen, pending, difference, oldest);
+        }
+    }
 
     Comparison compare(DataSource dataSource) throws SQLException {
         try {
@@ -92,7 +101,8 @@ final class Migrations {
         return new Comparison(
                 new SchemaState(schema.value(), status, applied, known, pending.size()),
                 List.copyOf(pending),
-                difference);
+                difference,
+                null);
     }
 
     /**

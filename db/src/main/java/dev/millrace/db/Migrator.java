@@ -49,10 +49,12 @@ public final class Migrator {
 
     private final Steps steps;
     private final Migrations migrations;
+    private final Release release;
 
-    private Migrator(Steps steps, Migrations migrations) {
+    private Migrator(Steps steps, Migrations migrations, Release release) {
         this.steps = steps;
         this.migrations = migrations;
+        this.release = release;
     }
 
     /** A migrator for the schema {@value #DEFAULT_SCHEMA}. */
@@ -73,11 +75,22 @@ public final class Migrator {
 
     /** For tests: a library that knows other migrations, or fewer. */
     static Migrator of(DataSource dataSource, String schema, List<String> locations, @Nullable String lastVersion) {
+        return of(dataSource, schema, locations, lastVersion, Release.current());
+    }
+
+    /** For tests: a library of another release. */
+    static Migrator of(
+            DataSource dataSource,
+            String schema,
+            List<String> locations,
+            @Nullable String lastVersion,
+            Release release) {
         Objects.requireNonNull(dataSource, "dataSource");
         SchemaName name = new SchemaName(schema);
         return new Migrator(
                 new Steps(dataSource, name, Duration.ofSeconds(10), 3, Duration.ofMinutes(5)),
-                new Migrations(name, locations, lastVersion));
+                new Migrations(name, locations, lastVersion),
+                release);
     }
 
     /** How long one statement waits for a lock that another session holds. Default 10 s; allowed 1 ms to 1 h. */
@@ -85,7 +98,8 @@ public final class Migrator {
         requireBetween("lockTimeout", timeout, Duration.ofMillis(1), Duration.ofHours(1));
         return new Migrator(
                 new Steps(steps.dataSource(), steps.schema(), timeout, steps.lockAttempts(), steps.waitForOthers()),
-                migrations);
+                migrations,
+                release);
     }
 
     /** How often a step is tried that could not have a lock, or lost a deadlock. Default 3; allowed 1 to 100. */
@@ -95,7 +109,8 @@ public final class Migrator {
         }
         return new Migrator(
                 new Steps(steps.dataSource(), steps.schema(), steps.lockTimeout(), attempts, steps.waitForOthers()),
-                migrations);
+                migrations,
+                release);
     }
 
     /** How long to wait for another node that is migrating the same schema. Default 5 min; allowed 1 ms to 1 d. */
@@ -103,7 +118,8 @@ public final class Migrator {
         requireBetween("waitForOthers", timeout, Duration.ofMillis(1), Duration.ofDays(1));
         return new Migrator(
                 new Steps(steps.dataSource(), steps.schema(), steps.lockTimeout(), steps.lockAttempts(), timeout),
-                migrations);
+                migrations,
+                release);
     }
 
     private static void requireBetween(String name, Duration value, Duration least, Duration most) {
@@ -114,7 +130,7 @@ public final class Migrator {
 
     /**
      * Compares the schema with this release, in a read-only transaction. It takes USAGE on the schema and SELECT on its
-     * history; where the schema is absent, nothing.
+     * history and its table {@code controls}; where the schema is absent, nothing.
      *
      * @throws MigrationException if the database can't be read, or its history is not that of this library
      */
@@ -123,14 +139,15 @@ public final class Migrator {
     }
 
     /**
-     * Applies what is missing; does nothing, with one look at the history, if that is all there.
+     * Applies what is missing; does nothing, with one look at the history, if that is all there. A schema that a newer
+     * release has migrated is left as it is, and this one runs on with it, if the schema says that it may.
      *
-     * @throws MigrationException if it can't, also when the schema is newer than this release; nothing of the failed
-     *     step is kept
+     * @throws MigrationException if it can't, also when the schema says that this release is too old for it; nothing of
+     *     the failed step is kept
      */
     public MigrationReport migrate() {
         Comparison before = compare();
-        requireNotNewer(before.state());
+        requireNotTooNew(before);
         int applied = 0;
         if (before.state().status() == SchemaState.Status.MISSING) {
             applied += apply(null);
@@ -139,10 +156,9 @@ public final class Migrator {
                 applied += apply(version);
             }
         }
-        SchemaState after =
-                before.pending().isEmpty() ? before.state() : compare().state();
-        requireNotNewer(after);
-        return report(before.state(), after, applied);
+        Comparison after = before.pending().isEmpty() ? before : compare();
+        requireNotTooNew(after);
+        return report(before.state(), after.state(), applied);
     }
 
     private MigrationReport report(SchemaState before, SchemaState after, int applied) {
@@ -154,12 +170,20 @@ public final class Migrator {
                     before.version() == null ? "nothing" : "version " + before.version(),
                     version);
         }
+        if (after.status() == SchemaState.Status.NEWER) {
+            LOG.info(
+                    "Schema {} has version {}; this release of the library, {}, knows versions up to {}. It may go on to"
+                            + " write, so the schema is used as it is.",
+                    schema().quoted(),
+                    version,
+                    release.version(),
+                    after.libraryVersion());
+        }
         return new MigrationReport(schema().value(), before.version(), version, applied);
     }
 
     private Comparison compare() {
-        Comparison comparison =
-                steps.read(step -> migrations.compare(step.transaction().forFlyway()));
+        Comparison comparison = steps.read(this::compare);
         if (comparison.difference() != null) {
             throw refusal(
                     Reason.HISTORY_DIFFERS,
@@ -170,13 +194,24 @@ public final class Migrator {
         return comparison;
     }
 
-    private void requireNotNewer(SchemaState state) {
-        if (state.status() == SchemaState.Status.NEWER) {
+    private Comparison compare(Steps.Step step) throws SQLException {
+        Comparison history = migrations.compare(step.transaction().forFlyway());
+        return history.state().version() == null
+                ? history
+                : history.withOldestWriter(
+                        SchemaFacts.oldestWriter(step.transaction().connection(), schema()), release.version());
+    }
+
+    private void requireNotTooNew(Comparison comparison) {
+        SchemaState state = comparison.state();
+        if (state.status() == SchemaState.Status.TOO_NEW) {
             throw refusal(
-                    Reason.SCHEMA_NEWER,
-                    "Schema " + schema().quoted() + " has version " + state.version() + ", but this release of the"
-                            + " library knows only " + state.libraryVersion() + ". Nothing was changed. Upgrade the"
-                            + " library, or start it without migrating if the notes of the newer release allow that.");
+                    Reason.SCHEMA_TOO_NEW,
+                    "Schema " + schema().quoted() + " has version " + state.version() + " and is written by library"
+                            + " version " + comparison.oldestWriter() + " and newer, but this is " + release.version()
+                            + ", which knows versions of the schema up to " + state.libraryVersion()
+                            + ". Nothing was written. Upgrade the library of this process to "
+                            + comparison.oldestWriter() + " or newer.");
         }
     }
 

@@ -140,11 +140,13 @@ class MigratorPrivilegesTest {
         assertThat(failure.reason()).isEqualTo(Reason.MISSING_PRIVILEGE);
         assertThat(failure)
                 .hasMessageContaining("GRANT USAGE ON SCHEMA \"millrace\" TO \"" + role + "\";")
-                .hasMessageContaining("GRANT SELECT ON \"millrace\".millrace_schema_history TO \"" + role + "\";");
+                .hasMessageContaining(
+                        "GRANT SELECT ON \"millrace\".millrace_schema_history, \"millrace\".controls TO \"" + role
+                                + "\";");
 
         database.execute(
                 "GRANT USAGE ON SCHEMA \"millrace\" TO \"" + role + "\"",
-                "GRANT SELECT ON \"millrace\".millrace_schema_history TO \"" + role + "\"");
+                "GRANT SELECT ON \"millrace\".millrace_schema_history, \"millrace\".controls TO \"" + role + "\"");
 
         assertThat(reader.state().status()).isEqualTo(SchemaState.Status.CURRENT);
         assertThat(reader.migrate().appliedCount()).isZero();

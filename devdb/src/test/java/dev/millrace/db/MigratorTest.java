@@ -100,24 +100,68 @@ class MigratorTest {
     }
 
     @Test
-    void migrate_ofNewerSchema_refusesAndWritesNothing() throws SQLException {
-        Migrator.of(database.dataSource()).migrate();
-        List<String> historyBefore = database.query("SELECT * FROM millrace.millrace_schema_history");
-        applyMigrationOfTheFuture();
+    void migrate_ofNewerSchemaThatItMayWriteTo_leavesItAsItIs() throws SQLException {
+        newerRelease("later", "0.2.0").migrate();
+        List<String> before = everythingOf("millrace");
+        Migrator older = Migrator.of(database.dataSource());
+
+        SchemaState state = older.state();
+        MigrationReport report = older.migrate();
+
+        assertThat(state).isEqualTo(new SchemaState("millrace", SchemaState.Status.NEWER, "901", latestVersion(), 0));
+        assertThat(report).isEqualTo(new MigrationReport("millrace", "901", "901", 0));
+        assertThat(everythingOf("millrace")).isEqualTo(before);
+    }
+
+    @Test
+    void migrate_ofNewerSchemaThatItMayNotWriteTo_refusesAndWritesNothing() throws SQLException {
+        newerRelease("contract", "99.0.0").migrate();
+        List<String> before = everythingOf("millrace");
         Migrator older = Migrator.of(database.dataSource());
 
         SchemaState state = older.state();
         MigrationException refusal = catchThrowableOfType(MigrationException.class, older::migrate);
 
-        assertThat(state.status()).isEqualTo(SchemaState.Status.NEWER);
+        assertThat(state.status()).isEqualTo(SchemaState.Status.TOO_NEW);
         assertThat(state.version()).isEqualTo("950");
-        assertThat(refusal.reason()).isEqualTo(Reason.SCHEMA_NEWER);
+        assertThat(refusal.reason()).isEqualTo(Reason.SCHEMA_TOO_NEW);
         assertThat(refusal)
                 .hasMessageContaining("\"millrace\" has version 950")
-                .hasMessageContaining("knows only " + latestVersion())
-                .hasMessageContaining("Nothing was changed. Upgrade the library");
-        assertThat(database.query("SELECT * FROM millrace.millrace_schema_history WHERE version <> '950'"))
-                .isEqualTo(historyBefore);
+                .hasMessageContaining("written by library version 99.0.0 and newer")
+                .hasMessageContaining("this is " + Release.current().version())
+                .hasMessageContaining("up to " + latestVersion())
+                .hasMessageContaining("Nothing was written. Upgrade the library of this process to 99.0.0");
+        assertThat(everythingOf("millrace")).isEqualTo(before);
+    }
+
+    /** What a release may do can be taken from it without a migration, and before it has applied its own. */
+    @Test
+    void migrate_ofSchemaBehindThatItMayNotWriteTo_refusesAndWritesNothing() throws SQLException {
+        Migrator.of(database.dataSource()).migrate();
+        setOldestWriter("'99'");
+        List<String> before = everythingOf("millrace");
+
+        MigrationException refusal =
+                catchThrowableOfType(MigrationException.class, newerRelease("later", "0.2.0")::migrate);
+
+        assertThat(refusal.reason()).isEqualTo(Reason.SCHEMA_TOO_NEW);
+        assertThat(everythingOf("millrace")).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"NULL", "''", "'soon'", "'1.0-SNAPSHOT'"})
+    void migrate_ofSchemaThatDoesNotSayWhoMayWrite_refusesAndSaysWhere(String value) throws SQLException {
+        Migrator.of(database.dataSource()).migrate();
+        setOldestWriter(value);
+
+        MigrationException refusal =
+                catchThrowableOfType(MigrationException.class, Migrator.of(database.dataSource())::migrate);
+
+        assertThat(refusal.reason()).isEqualTo(Reason.FAILED);
+        assertThat(refusal)
+                .hasMessageContaining("\"millrace\" doesn't say which releases may write to it")
+                .hasMessageContaining("table controls, row \"schema.oldest-writer\"")
+                .hasMessageContaining("is no version");
     }
 
     @Test
@@ -183,11 +227,27 @@ class MigratorTest {
         return Migrator.of(database.dataSource(), "millrace", List.of(Migrations.LOCATION), lastVersion);
     }
 
-    private void applyMigrationOfTheFuture() throws SQLException {
-        database.execute(
-                "INSERT INTO millrace.millrace_schema_history (installed_rank, version, description, type, script,"
-                        + " checksum, installed_by, execution_time, success)"
-                        + " VALUES (950, '950', 'future', 'SQL', 'V950__future.sql', 1, 'test', 1, true)");
+    /** A release that has these migrations as well, of the tests' resources. */
+    private Migrator newerRelease(String folder, String version) {
+        return Migrator.of(
+                database.dataSource(),
+                "millrace",
+                List.of(Migrations.LOCATION, "classpath:dev/millrace/db/" + folder),
+                null,
+                new Release(Version.of(version), Version.of("5")));
+    }
+
+    private void setOldestWriter(String value) throws SQLException {
+        database.execute("UPDATE millrace.controls SET value = " + value + " WHERE name = 'schema.oldest-writer'");
+    }
+
+    /** Its columns, its history, and what it says of itself. */
+    private List<String> everythingOf(String schema) throws SQLException {
+        List<String> all = database.query("SELECT table_name, column_name, data_type FROM information_schema.columns"
+                + " WHERE table_schema = '" + schema + "' ORDER BY 1, 2");
+        all.addAll(database.query("SELECT * FROM " + schema + ".millrace_schema_history ORDER BY installed_rank"));
+        all.addAll(database.query("SELECT * FROM " + schema + ".controls ORDER BY name"));
+        return all;
     }
 
     private List<String> tablesOf(String schema) throws SQLException {

@@ -47,6 +47,23 @@ class SchemaTest {
                         """.formatted(database.schema()))).isEmpty();
     }
 
+    @Test
+    void schema_saysItsVersion_andThisReleaseMayWriteToIt() throws SQLException {
+        String newest =
+                Migrator.of(database.dataSource(), database.schema()).state().libraryVersion();
+
+        assertThat(query("SELECT value FROM \"%s\".controls WHERE name = '%s'"
+                        .formatted(database.schema(), Release.SCHEMA_VERSION)))
+                .as("what the last migration sets schema.version to")
+                .containsExactly(newest);
+        assertThat(Release.current().schema()).as("Release.NEWEST_SCHEMA").hasToString(newest);
+        assertThat(query("SELECT value FROM \"%s\".controls WHERE name = '%s'"
+                        .formatted(database.schema(), Release.OLDEST_WRITER)))
+                .singleElement()
+                .satisfies(oldest -> assertThat(Release.current().version().isOlderThan(Version.of(oldest)))
+                        .isFalse());
+    }
+
     private List<String> query(String sql) throws SQLException {
         try (Connection connection = database.dataSource().getConnection()) {
             return EmptyDatabase.query(connection, sql);

@@ -23,8 +23,8 @@ import org.jooq.impl.DefaultConfiguration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where statements are sent to, and the one place where a failed one is repeated or gets its name. The schema's name is put in when a
- * statement is rendered; of a caller's configuration only the connection is used, so that none of its settings can
+ * Where statements are sent to, and the one place where they pass the gate, and where a failed one is repeated or gets
+ * its name. The schema's name is put in when a statement is rendered; of a caller's configuration only the connection is used, so that none of its settings can
  * change what our statements mean.
  */
 final class Database {
@@ -39,15 +39,18 @@ final class Database {
 
     private final DSLContext dsl;
     private final String schema;
+    private final SchemaGate gate;
     private final boolean own;
 
     /**
+     * @param gate what each statement has to pass
      * @param own whether each statement is a transaction of ours, so that we may repeat it; a caller's transaction is
      *     the caller's to repeat
      */
-    Database(ConnectionProvider connections, String schema, boolean own) {
+    Database(ConnectionProvider connections, String schema, SchemaGate gate, boolean own) {
         this.own = own;
         this.schema = schema;
+        this.gate = gate;
         this.dsl = DSL.using(new DefaultConfiguration()
                 .set(connections)
                 .set(SQLDialect.POSTGRES)
@@ -67,6 +70,7 @@ final class Database {
     <T extends @Nullable Object> T run(String what, Function<DSLContext, T> statements) {
         for (int attempt = 1; ; attempt++) {
             try {
+                gate.pass(what, dsl);
                 return statements.apply(dsl);
             } catch (DataAccessException e) {
                 if (!own || attempt == MAX_ATTEMPTS || !ROLLED_BACK.contains(e.sqlState())) {
@@ -95,6 +99,7 @@ final class Database {
         if (NOT_READY.contains(state)) {
             return new SchemaNotReadyException(
                     schema,
+                    SchemaNotReadyException.Reason.MISSING,
                     "Can't " + what + ": the schema \"" + schema + "\" is not there or not of this release (" + said
                             + "). Expected are Millrace's tables in it: call Millrace.migrate() with a role that may"
                             + " create them, or name the schema that has them.",

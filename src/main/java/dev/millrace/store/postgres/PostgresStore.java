@@ -1,5 +1,6 @@
 package dev.millrace.store.postgres;
 
+import dev.millrace.db.Release;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
 import dev.millrace.store.ReconcilableJobs;
@@ -13,7 +14,8 @@ import org.jooq.impl.DefaultConnectionProvider;
 
 /**
  * The store in one schema of one database: the way to the implementations of the interfaces in {@code
- * dev.millrace.store}. Immutable and safe for use by many threads; in a caller's transaction as far as the caller's
+ * dev.millrace.store}. Each operation throws {@link dev.millrace.store.SchemaNotReadyException} if the schema is not one
+ * that this release of the library may use; see {@link SchemaGate}. Immutable and safe for use by many threads; in a caller's transaction as far as the caller's
  * connection is.
  */
 public final class PostgresStore {
@@ -24,12 +26,14 @@ public final class PostgresStore {
     private final StoreClock clock;
 
     private final String schema;
+    private final SchemaGate gate;
     private final JobCodec codec;
 
-    private PostgresStore(ConnectionProvider connections, String schema, JobCodec codec) {
+    private PostgresStore(ConnectionProvider connections, String schema, SchemaGate gate, JobCodec codec) {
         this.schema = schema;
+        this.gate = gate;
         this.codec = codec;
-        Database database = new Database(connections, schema, connections instanceof OwnConnections);
+        Database database = new Database(connections, schema, gate, connections instanceof OwnConnections);
         PostgresWorkSource source = new PostgresWorkSource(database, codec);
         this.jobs = new PostgresJobStore(database, codec);
         this.queue = new PostgresJobQueue(database, source);
@@ -40,17 +44,22 @@ public final class PostgresStore {
 
     /** Each operation in a transaction of its own, on a connection of this pool. */
     public static PostgresStore on(DataSource pool, String schema) {
-        return new PostgresStore(new OwnConnections(pool), schema, new JobCodec());
+        return on(pool, schema, new SchemaGate(schema, Release.current()));
+    }
+
+    /** For tests: as another release, or with another clock. */
+    static PostgresStore on(DataSource pool, String schema, SchemaGate gate) {
+        return new PostgresStore(new OwnConnections(pool), schema, gate, new JobCodec());
     }
 
     /** The same schema, each operation in the transaction that this configuration is of; of its settings none is used. */
     public PostgresStore in(Configuration transaction) {
-        return new PostgresStore(new CallerConnection(transaction.connectionProvider()), schema, codec);
+        return new PostgresStore(new CallerConnection(transaction.connectionProvider()), schema, gate, codec);
     }
 
     /** The same schema, each operation on this connection, which stays the caller's to commit and close. */
     public PostgresStore in(Connection connection) {
-        return new PostgresStore(new CallerConnection(new DefaultConnectionProvider(connection)), schema, codec);
+        return new PostgresStore(new CallerConnection(new DefaultConnectionProvider(connection)), schema, gate, codec);
     }
 
     public JobStore jobs() {

@@ -25,6 +25,9 @@ COMMENT ON COLUMN ${schema}.controls.set_by IS
 COMMENT ON COLUMN ${schema}.controls.set_at IS
   'When it was set, in database time.';
 
+-- What a library looks at before it writes. Each later migration sets schema.version to its own number, and one after
+-- which an older release would do harm sets schema.oldest-writer as well.
 INSERT INTO ${schema}.controls (name, value, reason, set_by, set_at)
-VALUES ('schema.oldest-writer', '0.1.0', 'The oldest library version that may still write to this schema.',
+VALUES ('schema.version', '5', 'The version of this schema.', 'migration', now()),
+       ('schema.oldest-writer', '0.1.0', 'The oldest library version that may still write to this schema.',
         'migration', now());
