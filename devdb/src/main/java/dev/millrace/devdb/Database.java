@@ -68,6 +68,11 @@ public final class Database {
         }
     }
 
+    /** The same database for another user; it is still dropped by the server's. */
+    Database as(String user, String password) {
+        return new Database(name, coordinates.as(user, password), maintenance);
+    }
+
     Coordinates coordinates() {
         return coordinates;
     }

@@ -48,10 +48,14 @@ public final class DevDatabaseExtension implements ParameterResolver {
         return testClass
                 .getRoot()
                 .getStore(NAMESPACE)
-                .computeIfAbsent(
-                        Shared.class, key -> new Shared(new TestDatabases(DevDatabase.startForTests())), Shared.class)
+                .computeIfAbsent(Shared.class, key -> new Shared(startForTests()), Shared.class)
                 .databases()
                 .create(schemaOf(testClass));
+    }
+
+    private static TestDatabases startForTests() {
+        TestRole role = Settings.roleOfSurroundings();
+        return new TestDatabases(DevDatabase.startForTests(), role);
     }
 
     private static String schemaOf(ExtensionContext testClass) {

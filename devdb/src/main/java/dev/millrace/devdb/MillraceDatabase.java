@@ -26,6 +26,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * server was given and its user may not create databases, each class gets a schema of its own in the given database
  * instead: tests must use {@link TestDatabase#schema()} and not rely on a name.
  *
+ * <p>With the setting {@code millrace.devdb.role} ({@code MILLRACE_DEVDB_ROLE}) at {@code owner}, tests connect as a
+ * role that owns the schema and may do nothing else, in a database without {@code public}, and a whole suite shows that
+ * this is enough. What takes more, such as creating a role, goes through {@link TestDatabase#adminDataSource()}, which
+ * is there in any case.
+ *
+ * <p>A class that leaves something outside of its schema (a relation, a type, a function, another schema) fails after
+ * its last test. Where the class has no database of its own, this is not looked at.
+ *
  * <p>The server is shared, and does not wait for the disk ({@code fsync} is off, which only a crash of the whole machine
  * would show). A test that stops or reconfigures one, or measures, starts its own, with
  * {@link DevDatabase#start(Provider)}.

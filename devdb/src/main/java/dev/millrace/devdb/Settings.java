@@ -31,6 +31,7 @@ record Settings(
     static final String PASSWORD = "millrace.devdb.password";
     static final String IMAGE = "millrace.devdb.image";
     static final String SCHEMA = "millrace.devdb.schema";
+    static final String ROLE = "millrace.devdb.role";
 
     /** The same major version as the embedded server, in the smallest of the official images. */
     static final String DEFAULT_IMAGE = "postgres:18-alpine";
@@ -81,6 +82,11 @@ record Settings(
     /** The schema that tests get unless they name one themselves: lets a whole suite run in another schema. */
     static Optional<String> schemaOfSurroundings() {
         return value(SCHEMA, System::getProperty, System.getenv()::get);
+    }
+
+    /** As whom tests connect: lets a whole suite run as a role that may do little. */
+    static TestRole roleOfSurroundings() {
+        return TestRole.of(value(ROLE, System::getProperty, System.getenv()::get));
     }
 
     private static Optional<String> value(

@@ -17,14 +17,16 @@ public final class TestDatabase {
 
     private final DevDatabase server;
     private final Database database;
+    private final Database asAdmin;
     private final String schema;
     private final Runnable drop;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable HikariDataSource pool;
 
-    TestDatabase(DevDatabase server, Database database, String schema, Runnable drop) {
+    TestDatabase(DevDatabase server, Database database, Database asAdmin, String schema, Runnable drop) {
         this.server = server;
         this.database = database;
+        this.asAdmin = asAdmin;
         this.schema = schema;
         this.drop = drop;
     }
@@ -39,7 +41,7 @@ public final class TestDatabase {
         return database.jdbcUrl();
     }
 
-    /** The user to connect as. */
+    /** The user to connect as: the server's, or with {@code millrace.devdb.role} one that owns the schema and no more. */
     public String user() {
         return database.user();
     }
@@ -71,6 +73,14 @@ public final class TestDatabase {
     /** A data source whose connections are new each time, for tests that look at sessions or break them. */
     public DataSource unpooledDataSource() {
         return database.dataSource();
+    }
+
+    /**
+     * An unpooled data source for the server's user, for what tests need beyond the schema: creating a role, ending the
+     * sessions of others.
+     */
+    public DataSource adminDataSource() {
+        return asAdmin.dataSource();
     }
 
     /** An unpooled data source for another user; a container and a given server check the password. */

@@ -7,6 +7,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.HexFormat;
 import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,18 +27,26 @@ final class TestDatabases {
     private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
     private final DevDatabase server;
+    private final TestRole role;
 
     /** Several JVMs may use one given server at the same time. */
     private final String prefix = "millrace_test_"
             + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt()) + "_";
 
     private final AtomicInteger counter = new AtomicInteger();
+    private final String owner = prefix + "owner";
+    private final String ownerPassword = UUID.randomUUID().toString();
 
     /** By schema name; empty where databases can't be created. */
     private final ConcurrentHashMap<String, Optional<Database>> templates = new ConcurrentHashMap<>();
 
-    TestDatabases(DevDatabase server) {
+    TestDatabases(DevDatabase server, TestRole role) {
         this.server = server;
+        this.role = role;
+        if (role == TestRole.OWNER) {
+            execute("CREATE ROLE " + Identifiers.quote(owner) + " LOGIN PASSWORD '" + ownerPassword + "'");
+            execute("ALTER ROLE " + Identifiers.quote(owner) + " SET search_path = ''");
+        }
     }
 
     TestDatabase create(String schema) {
@@ -53,6 +63,9 @@ final class TestDatabases {
                 execute("ALTER DATABASE " + Identifiers.quote(template.name()) + " IS_TEMPLATE false");
                 template.drop();
             });
+            if (role == TestRole.OWNER) {
+                execute("DROP ROLE " + Identifiers.quote(owner));
+            }
         }
         server.close();
     }
@@ -63,7 +76,7 @@ final class TestDatabases {
                 Statement statement = connection.createStatement()) {
             statement.execute("CREATE DATABASE " + Identifiers.quote(name));
         } catch (SQLException e) {
-            if (INSUFFICIENT_PRIVILEGE.equals(e.getSQLState())) {
+            if (INSUFFICIENT_PRIVILEGE.equals(e.getSQLState()) && role == TestRole.SERVER) {
                 LOG.info(
                         "{} may not create databases: each test class gets a schema of its own instead", server.user());
                 return Optional.empty();
@@ -71,7 +84,14 @@ final class TestDatabases {
             throw new DevDatabaseException("Database " + name + " could not be created: " + e.getMessage(), e);
         }
         Database template = server.database(name);
-        Migrator.of(template.dataSource(), schema).migrate();
+        if (role == TestRole.OWNER) {
+            leaveOnlyToOwner(template);
+            execute(template, "DROP SCHEMA public CASCADE");
+            execute(
+                    template,
+                    "CREATE SCHEMA " + Identifiers.quote(schema) + " AUTHORIZATION " + Identifiers.quote(owner));
+        }
+        Migrator.of(forTests(template).dataSource(), schema).migrate();
         execute("ALTER DATABASE " + Identifiers.quote(name) + " WITH IS_TEMPLATE true ALLOW_CONNECTIONS false");
         return Optional.of(template);
     }
@@ -80,7 +100,30 @@ final class TestDatabases {
         Database copy = server.database(prefix + counter.incrementAndGet());
         execute("CREATE DATABASE " + Identifiers.quote(copy.name()) + " TEMPLATE "
                 + Identifiers.quote(template.name()));
-        return new TestDatabase(server, copy, schema, copy::drop);
+        if (role == TestRole.OWNER) {
+            leaveOnlyToOwner(copy); // privileges on a database are not copied with it
+        }
+        Strays strays = Strays.watch(copy, schema);
+        return new TestDatabase(server, forTests(copy), copy, schema, () -> drop(copy, strays));
+    }
+
+    private static void drop(Database database, Strays strays) {
+        Set<String> found = strays.found();
+        database.drop();
+        if (!found.isEmpty()) {
+            throw new DevDatabaseException(
+                    "The tests have left something outside of their schema: " + String.join(", ", found)
+                            + ". Nothing of Millrace belongs there; a test that makes something itself drops it.");
+        }
+    }
+
+    private Database forTests(Database database) {
+        return role == TestRole.OWNER ? database.as(owner, ownerPassword) : database;
+    }
+
+    private void leaveOnlyToOwner(Database database) {
+        execute("REVOKE ALL ON DATABASE " + Identifiers.quote(database.name()) + " FROM PUBLIC");
+        execute("GRANT CONNECT ON DATABASE " + Identifiers.quote(database.name()) + " TO " + Identifiers.quote(owner));
     }
 
     private TestDatabase schemaInGivenDatabase(String wanted) {
@@ -88,11 +131,9 @@ final class TestDatabases {
         String schema = cut(wanted, 63 - suffix.length()) + suffix;
         Coordinates coordinates = server.server().coordinates();
         Migrator.of(coordinates.dataSource(), schema).migrate();
+        Database given = server.database(coordinates.databaseName());
         return new TestDatabase(
-                server,
-                server.database(coordinates.databaseName()),
-                schema,
-                () -> execute("DROP SCHEMA " + Identifiers.quote(schema) + " CASCADE"));
+                server, given, given, schema, () -> execute("DROP SCHEMA " + Identifiers.quote(schema) + " CASCADE"));
     }
 
     private static String cut(String name, int bytes) {
@@ -104,7 +145,15 @@ final class TestDatabases {
     }
 
     private void execute(String sql) {
-        try (Connection connection = server.server().coordinates().connect();
+        execute(server.server().coordinates(), sql);
+    }
+
+    private static void execute(Database database, String sql) {
+        execute(database.coordinates(), sql);
+    }
+
+    private static void execute(Coordinates where, String sql) {
+        try (Connection connection = where.connect();
                 Statement statement = connection.createStatement()) {
             statement.execute(sql);
         } catch (SQLException e) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.util.Map;
+import java.util.Optional;
 import org.assertj.core.api.ThrowableAssertAlternative;
 import org.junit.jupiter.api.Test;
 
@@ -86,6 +87,16 @@ class SettingsTest {
         assertRefused(Map.of("millrace.devdb.password", "secret"))
                 .withMessageContaining("millrace.devdb.password is given without millrace.devdb.url")
                 .withMessageNotContaining("secret");
+    }
+
+    @Test
+    void role_ofTests_isTheServersUserUnlessItIsTheOwner() {
+        assertThat(TestRole.of(Optional.empty())).isEqualTo(TestRole.SERVER);
+        assertThat(TestRole.of(Optional.of("server"))).isEqualTo(TestRole.SERVER);
+        assertThat(TestRole.of(Optional.of("owner"))).isEqualTo(TestRole.OWNER);
+        assertThatExceptionOfType(DevDatabaseException.class)
+                .isThrownBy(() -> TestRole.of(Optional.of("Owner")))
+                .withMessage("The setting millrace.devdb.role is \"Owner\"; allowed are server, owner.");
     }
 
     private static ThrowableAssertAlternative<DevDatabaseException> assertRefused(Map<String, String> properties) {

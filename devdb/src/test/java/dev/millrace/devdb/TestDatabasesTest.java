@@ -1,6 +1,7 @@
 package dev.millrace.devdb;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.db.Migrator;
 import dev.millrace.db.SchemaState;
@@ -15,8 +16,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** How test classes get their databases, on the server of this one, seen as a given server. */
 @MillraceDatabase
@@ -31,7 +35,8 @@ class TestDatabasesTest {
 
     @Test
     void create_ofManyAtOnce_givesEachADatabaseOfItsOwnAndDropsThem() throws Exception {
-        TestDatabases databases = databasesOf(neighbour.user(), neighbour.password());
+        TestDatabases databases =
+                databasesOf(neighbour.server().user(), neighbour.server().password());
         ExecutorService threads = Executors.newFixedThreadPool(4);
         List<TestDatabase> created = new ArrayList<>();
         try {
@@ -65,7 +70,8 @@ class TestDatabasesTest {
 
     @Test
     void create_ofAnotherSchema_hasATemplateOfItsOwn() throws SQLException {
-        TestDatabases databases = databasesOf(neighbour.user(), neighbour.password());
+        TestDatabases databases =
+                databasesOf(neighbour.server().user(), neighbour.server().password());
         TestDatabase one = databases.create("one");
         TestDatabase two = databases.create("Another One");
 
@@ -102,9 +108,74 @@ class TestDatabasesTest {
         execute("DROP ROLE " + role);
     }
 
+    @Test
+    void create_forAnOwner_givesARoleThatMayDoNothingOutsideOfItsSchema() throws SQLException {
+        TestDatabases databases =
+                databasesOf(neighbour.server().user(), neighbour.server().password(), TestRole.OWNER);
+        TestDatabase database = databases.create("My-Jobs");
+
+        assertThat(stateOf(database)).isEqualTo(SchemaState.Status.CURRENT);
+        assertThat(query(database.adminDataSource(), "SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_'"))
+                .containsExactlyInAnyOrder("information_schema", "My-Jobs");
+        assertThat(query(database.dataSource(), "SHOW search_path")).containsExactly("\"\"");
+        assertThat(query(
+                        database.dataSource(),
+                        "SELECT rolsuper OR rolcreaterole OR rolcreatedb FROM pg_roles"
+                                + " WHERE rolname = current_user"))
+                .containsExactly("f");
+        for (String forbidden : List.of(
+                "CREATE SCHEMA another",
+                "CREATE TABLE here (id int)",
+                "CREATE TEMPORARY TABLE here (id int)",
+                "CREATE ROLE another",
+                "CREATE TABLE pg_catalog.here (id int)")) {
+            assertThatThrownBy(() -> execute(database.dataSource(), forbidden))
+                    .as(forbidden)
+                    .isInstanceOf(SQLException.class);
+        }
+        assertThat(query("SELECT rolname FROM pg_roles")).contains(database.user());
+
+        database.close();
+        databases.close();
+
+        assertThat(query("SELECT rolname FROM pg_roles")).doesNotContain(database.user());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            CREATE TABLE public.stray (id int)                                         | public.stray (relation)
+            CREATE TABLE stray (id int)                                                | public.stray (relation)
+            CREATE TYPE public.stray AS ENUM ()                                        | public.stray (type)
+            CREATE FUNCTION public.stray() RETURNS int LANGUAGE sql AS 'SELECT 1'      | public.stray (function)
+            CREATE FUNCTION pg_catalog.stray() RETURNS int LANGUAGE sql AS 'SELECT 1'  | pg_catalog.stray (function)
+            CREATE SCHEMA stray                                                        | stray (schema)
+            """)
+    void close_ofADatabaseWithSomethingOutsideOfItsSchema_namesItAndDropsTheDatabase(String make, String stray)
+            throws SQLException {
+        TestDatabases databases =
+                databasesOf(neighbour.server().user(), neighbour.server().password());
+        TestDatabase database = databases.create("millrace");
+        String name = nameOf(database);
+        execute(database.adminDataSource(), make);
+
+        assertThatThrownBy(database::close)
+                .isInstanceOf(DevDatabaseException.class)
+                .hasMessageContaining(stray);
+
+        assertThat(allDatabases()).doesNotContain(name);
+        databases.close();
+    }
+
     private TestDatabases databasesOf(String user, String password) {
-        return new TestDatabases(new DevDatabase(
-                GivenServer.connect(neighbour.jdbcUrl(), Optional.of(user), Optional.of(password)), "for a test"));
+        return databasesOf(user, password, TestRole.SERVER);
+    }
+
+    private TestDatabases databasesOf(String user, String password, TestRole role) {
+        return new TestDatabases(
+                new DevDatabase(
+                        GivenServer.connect(neighbour.jdbcUrl(), Optional.of(user), Optional.of(password)),
+                        "for a test"),
+                role);
     }
 
     private static SchemaState.Status stateOf(TestDatabase database) {
@@ -122,8 +193,12 @@ class TestDatabasesTest {
     }
 
     private List<String> query(String sql) throws SQLException {
+        return query(neighbour.adminDataSource(), sql);
+    }
+
+    private static List<String> query(DataSource dataSource, String sql) throws SQLException {
         List<String> rows = new ArrayList<>();
-        try (Connection connection = neighbour.dataSource().getConnection();
+        try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet result = statement.executeQuery(sql)) {
             while (result.next()) {
@@ -134,7 +209,11 @@ class TestDatabasesTest {
     }
 
     private void execute(String sql) throws SQLException {
-        try (Connection connection = neighbour.dataSource().getConnection();
+        execute(neighbour.adminDataSource(), sql);
+    }
+
+    private static void execute(DataSource dataSource, String sql) throws SQLException {
+        try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(sql);
         }

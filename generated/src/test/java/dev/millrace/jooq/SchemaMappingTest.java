@@ -30,8 +30,8 @@ class SchemaMappingTest {
     @ParameterizedTest
     @ValueSource(strings = {"My-Jobs", "odd schema's", "UPPER", "select"})
     void mappedSchema_worksInEachStatement(String schema, TestDatabase database) throws SQLException {
-        Migrator.of(database.unpooledDataSource(), schema).migrate();
-        try (Connection connection = database.unpooledDataSource().getConnection()) {
+        Migrator.of(database.adminDataSource(), schema).migrate();
+        try (Connection connection = database.adminDataSource().getConnection()) {
             DSLContext dsl = DSL.using(connection, SQLDialect.POSTGRES, mappedTo(schema));
 
             assertThat(upsertLease(dsl, "first", NOON)).isEqualTo(NOON);

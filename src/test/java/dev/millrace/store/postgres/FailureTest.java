@@ -87,7 +87,7 @@ class FailureTest {
 
     @Test
     void missingPrivilege_isNamedWithWhatToGrant() throws Exception {
-        try (Connection admin = db.database.unpooledDataSource().getConnection();
+        try (Connection admin = db.database.adminDataSource().getConnection();
                 Statement statement = admin.createStatement()) {
             statement.execute("DROP ROLE IF EXISTS millrace_failure_test");
             statement.execute("CREATE ROLE millrace_failure_test LOGIN PASSWORD 'secret'");

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
  */
 @MillraceDatabase
 class OtherSchemaTest {
-    private static final String SCHEMA = "My-Jobs";
+    private static final String SCHEMA = "Other-Jobs";
     private static final String ROLE = "millrace_other_schema";
 
     private final TestDatabase database;
@@ -103,7 +103,7 @@ class OtherSchemaTest {
     }
 
     private List<String> objectsOutside() throws SQLException {
-        try (Connection connection = database.unpooledDataSource().getConnection();
+        try (Connection connection = database.adminDataSource().getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery("SELECT n.nspname || '.' || c.relname FROM pg_class c"
                         + " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname <> '" + SCHEMA
@@ -117,7 +117,7 @@ class OtherSchemaTest {
     }
 
     private void execute(String... statements) throws SQLException {
-        try (Connection connection = database.unpooledDataSource().getConnection();
+        try (Connection connection = database.adminDataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             for (String sql : statements) {
                 statement.execute(sql);
