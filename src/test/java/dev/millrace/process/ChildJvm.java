@@ -46,6 +46,11 @@ final class ChildJvm implements AutoCloseable {
 
     /** Starts a process; {@link #awaitReady} tells when it takes orders. */
     static ChildJvm start(Class<?> main, Place place, String... arguments) {
+        return start(main, System.getProperty("java.class.path"), place, arguments);
+    }
+
+    /** The same, with another class path: that of another build. */
+    static ChildJvm start(Class<?> main, String classPath, Place place, String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 System.getProperty("java.home") + File.separator + "bin" + File.separator + "java",
                 "-Xmx128m",
@@ -55,7 +60,7 @@ final class ChildJvm implements AutoCloseable {
                 "-Dorg.jooq.no-logo=true",
                 "-Dorg.jooq.no-tips=true",
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath,
                 main.getName()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command);

@@ -122,6 +122,11 @@ final class Scene implements AutoCloseable {
         });
     }
 
+    /** The ids of all jobs. */
+    List<String> jobs() {
+        return dsl.select(EXECUTION_JOBS.OPERATION_ID).from(EXECUTION_JOBS).fetch(EXECUTION_JOBS.OPERATION_ID);
+    }
+
     Job job(String id) {
         return millrace.get(id).orElseThrow();
     }
