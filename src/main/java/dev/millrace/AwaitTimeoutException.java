@@ -19,12 +19,12 @@ public final class AwaitTimeoutException extends RuntimeException {
         this.job = job;
     }
 
-    /** The job that was waited for. */
+    /** {@return the job that was waited for} */
     public String jobId() {
         return jobId;
     }
 
-    /** The job as it was last seen; empty if the database could not be asked even once. */
+    /** {@return the job as it was last seen; empty if the database could not be asked even once} */
     public Optional<Job> job() {
         return Optional.ofNullable(job);
     }

@@ -13,7 +13,7 @@ public final class JobNotFoundException extends RuntimeException {
         this.jobId = jobId;
     }
 
-    /** The id that was looked for. */
+    /** {@return the id that was looked for} */
     public String jobId() {
         return jobId;
     }

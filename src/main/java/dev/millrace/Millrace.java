@@ -67,6 +67,7 @@ public final class Millrace {
      * @param dataSource a pool of connections. Must not be one that takes part in surrounding transactions: each
      *     operation is a transaction of its own, and {@link #in} is for those of the caller. Set the driver's {@code
      *     socketTimeout}, to less than the shortest heartbeat timeout: a connection that went silent is noticed by it
+     * @return the way in to these jobs; it has not looked at the database yet
      */
     public static Millrace on(DataSource dataSource) {
         Objects.requireNonNull(dataSource, "dataSource");
@@ -81,6 +82,7 @@ public final class Millrace {
      * The same in another schema. Several in one database don't see each other.
      *
      * @param name any name that PostgreSQL takes, such as {@code My-Jobs}; used as it is, without folding to lower case
+     * @return the way in to the jobs of that schema
      * @throws dev.millrace.db.InvalidSchemaNameException if it is not allowed
      */
     public Millrace withSchema(String name) {
@@ -91,6 +93,9 @@ public final class Millrace {
      * The same with payloads mapped by this mapper. By default it is one with all modules that are on the class path
      * ({@code java.time} in payloads needs {@code jackson-datatype-jsr310}), and members of a payload that its type does not
      * have are passed over, so that producers and workers can be upgraded in any order.
+     *
+     * @param mapper maps payloads; must not be reconfigured any more
+     * @return the way in to the same jobs, with this mapper
      */
     public Millrace withObjectMapper(ObjectMapper mapper) {
         return new Millrace(dataSource, schema, new JacksonPayloads(mapper.copy()));
@@ -100,6 +105,7 @@ public final class Millrace {
      * Creates the schema, or brings it to this release. Does nothing if it is there already; nodes that start together
      * may all call it.
      *
+     * @return what was done
      * @throws dev.millrace.db.MigrationException if it can't be done; the message says what to do
      */
     public MigrationReport migrate() {
@@ -109,6 +115,10 @@ public final class Millrace {
     /**
      * Submits a job: it is durable and claimable, or delayed if asked, when this returns.
      *
+     * @param <T> the payload's type
+     * @param type the kind of job, and the type of its payload
+     * @param payload the handler's input; has to become a JSON object
+     * @param options what is to be other than the default; of two for the same thing the last one counts
      * @return the job; the one that is already there if its id is given and was submitted before with the same content
      * @throws dev.millrace.job.InvalidJobException if payload or options are not allowed; nothing was written
      * @throws dev.millrace.store.JobConflictException if another job has the given id
@@ -121,19 +131,31 @@ public final class Millrace {
     /**
      * Millrace in the caller's jOOQ transaction: commit makes its jobs visible, rollback makes them gone. Of the
      * configuration only the connection is used; each operation refuses one in auto-commit mode, which is in none.
+     *
+     * @param transaction the configuration that jOOQ hands to the body of a transaction
+     * @return operations that are part of this transaction
      */
     public MillraceTransaction in(Configuration transaction) {
         Objects.requireNonNull(transaction, "transaction");
         return new MillraceTransaction(store.in(transaction), payloads);
     }
 
-    /** Millrace in the transaction on the caller's connection, which stays the caller's to commit and close. */
+    /**
+     * Millrace in the transaction on the caller's connection, which stays the caller's to commit and close.
+     *
+     * @param connection open, and not in auto-commit mode
+     * @return operations that are part of this transaction
+     */
     public MillraceTransaction in(Connection connection) {
         Objects.requireNonNull(connection, "connection");
         return new MillraceTransaction(store.in(connection), payloads);
     }
 
-    /** The job with this id, if there is one. */
+    /**
+     * {@return the job with this id, if there is one}
+     *
+     * @param id the job's id
+     */
     public Optional<Job> get(String id) {
         return store.jobs().get(id);
     }
@@ -142,14 +164,23 @@ public final class Millrace {
      * Cancels a job: one that is queued ends {@code Cancelled} at once, one that is claimed gets a durable request that
      * its worker sees at its next heartbeat.
      *
+     * @param id the job's id
      * @param by who asks, at most 512 characters, or null
      * @param why the reason, at most 2,000 characters, or null
+     * @return what became of the request
      */
     public CancelResult cancel(String id, @Nullable String by, @Nullable String why) {
         return store.jobs().cancel(id, by, why);
     }
 
-    /** Waits for a job to end; see {@link #await(String, Duration)}. */
+    /**
+     * Waits for a job to end; see {@link #await(String, Duration)}.
+     *
+     * @param job the job to wait for
+     * @param timeout how long to wait at most
+     * @return the job as it ended
+     * @throws InterruptedException if this thread is interrupted while it waits
+     */
     public Job await(Job job, Duration timeout) throws InterruptedException {
         return await(job.id(), timeout);
     }
@@ -158,10 +189,12 @@ public final class Millrace {
      * Waits until a job has ended, by asking the database again and again: soon at first, then four times a second. For scripts and
      * tests: a service would rather let a job tell of its end. An outage of the database is waited out.
      *
+     * @param id the job's id
      * @param timeout how long to wait at most
      * @return the job as it ended: succeeded, failed or cancelled
      * @throws AwaitTimeoutException if it has not ended by then; the message says where it stands
      * @throws JobNotFoundException if there is no such job
+     * @throws InterruptedException if this thread is interrupted while it waits
      */
     public Job await(String id, Duration timeout) throws InterruptedException {
         long deadline = System.nanoTime() + nanos(timeout);
@@ -191,35 +224,37 @@ public final class Millrace {
         return timeout.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT.toNanos() : timeout.toNanos();
     }
 
-    /** A worker for this database, to be given its handlers and started. */
+    /** {@return a worker for this database, to be given its handlers and started} */
     public WorkerBuilder worker() {
         return new WorkerBuilder(store, payloads);
     }
 
     /**
-     * A reconciler for this database, not started yet: for a process that recovers the jobs of dead workers without being
-     * one. Workers bring their own.
+     * {@return a reconciler for this database, not started yet: for a process that recovers the jobs of dead workers
+     * without being one} Workers bring their own.
+     *
+     * @param settings how often it looks, and how much at once
      */
     public JobReconciler reconciler(RecoverySettings settings) {
         return new JobReconciler(settings, store.reconcilable(), store.queue());
     }
 
-    /** The name of the schema. */
+    /** {@return the name of the schema} */
     public String schema() {
         return schema;
     }
 
-    /** Jobs as rows: create, read, change. */
+    /** {@return jobs as rows: create, read, change} */
     public JobStore jobs() {
         return store.jobs();
     }
 
-    /** The local queue. */
+    /** {@return the local queue} */
     public JobQueue queue() {
         return store.queue();
     }
 
-    /** The database's clock. */
+    /** {@return the database's clock} */
     public StoreClock clock() {
         return store.clock();
     }

@@ -27,27 +27,47 @@ public final class MillraceTransaction {
         this.payloads = payloads;
     }
 
-    /** As {@link Millrace#submit}. The job's times are the statement's. */
+    /**
+     * As {@link Millrace#submit}. The job's times are the statement's.
+     *
+     * @param <T> the payload's type
+     * @param type the kind of job, and the type of its payload
+     * @param payload the handler's input; has to become a JSON object
+     * @param options what is to be other than the default
+     * @return the job, visible to others once the transaction has committed
+     */
     public <T> Job submit(JobType<T> type, T payload, SubmitOption... options) {
         return Submissions.submit(store.jobs(), payloads, type, payload, options);
     }
 
-    /** As {@link Millrace#get}; sees what this transaction sees. */
+    /**
+     * As {@link Millrace#get}; sees what this transaction sees.
+     *
+     * @param id the job's id
+     * @return the job with this id, if there is one
+     */
     public Optional<Job> get(String id) {
         return store.jobs().get(id);
     }
 
-    /** As {@link Millrace#cancel}. */
+    /**
+     * As {@link Millrace#cancel}.
+     *
+     * @param id the job's id
+     * @param by who asks, at most 512 characters, or null
+     * @param why the reason, at most 2,000 characters, or null
+     * @return what becomes of the request once the transaction has committed
+     */
     public CancelResult cancel(String id, @Nullable String by, @Nullable String why) {
         return store.jobs().cancel(id, by, why);
     }
 
-    /** Jobs as rows, in this transaction. */
+    /** {@return jobs as rows, in this transaction} */
     public JobStore jobs() {
         return store.jobs();
     }
 
-    /** The queue, in this transaction. */
+    /** {@return the queue, in this transaction} */
     public JobQueue queue() {
         return store.queue();
     }

@@ -26,72 +26,140 @@ public final class SubmitOption {
     /**
      * The job's id, 1 to 512 characters; a random one that sorts by time if not given. Submitting the same job under the
      * same id again is no error and no second job.
+     *
+     * @param id the id
+     * @return this, as an option of {@code submit}
      */
     public static SubmitOption id(String id) {
         return new SubmitOption(job -> job.withId(id));
     }
 
-    /** How urgent it is; normal if not given. */
+    /**
+     * How urgent it is; normal if not given.
+     *
+     * @param priority the priority
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption priority(Priority priority) {
         return new SubmitOption(job -> job.withPriority(priority));
     }
 
-    /** How long after its submission the job may first be claimed; zero or longer, at most a century. */
+    /**
+     * How long after its submission the job may first be claimed; zero or longer, at most a century.
+     *
+     * @param delay the delay
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption delay(Duration delay) {
         return new SubmitOption(job -> job.withDelay(delay));
     }
 
-    /** The queue it waits in, 1 to 64 characters; {@code default} if not given. */
+    /**
+     * The queue it waits in, 1 to 64 characters; {@code default} if not given.
+     *
+     * @param queue the name of the queue
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption queue(String queue) {
         return new SubmitOption(job -> job.withSpec(job.spec().withQueue(queue)));
     }
 
-    /** Which workers may run it, 1 to 64 characters; {@code managed} if not given. */
+    /**
+     * Which workers may run it, 1 to 64 characters; {@code managed} if not given.
+     *
+     * @param profile the name of the profile that workers have to serve
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption runtimeProfile(String profile) {
         return new SubmitOption(job -> job.withSpec(job.spec().withRuntimeProfile(profile)));
     }
 
-    /** The remote backend that runs it, 1 to 64 characters, instead of a worker. */
+    /**
+     * The remote backend that runs it, 1 to 64 characters, instead of a worker.
+     *
+     * @param backend the name of the backend
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption backend(String backend) {
         return new SubmitOption(job -> job.withSpec(job.spec().withBackend(backend)));
     }
 
-    /** What the job belongs to. */
+    /**
+     * What the job belongs to.
+     *
+     * @param references the references
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption references(JobReferences references) {
         return new SubmitOption(job -> job.withSpec(job.spec().withReferences(references)));
     }
 
-    /** Whether and when it runs again after a failure; three attempts if not given. */
+    /**
+     * Whether and when it runs again after a failure; three attempts if not given.
+     *
+     * @param policy the rules
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption retry(RetryPolicy policy) {
         return new SubmitOption(job -> job.withPolicies(job.policies().withRetry(policy)));
     }
 
-    /** How its attempts show that they live; every 30 s, dead after 90 s if not given. */
+    /**
+     * How its attempts show that they live; every 30 s, dead after 90 s if not given.
+     *
+     * @param policy the rules
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption heartbeat(HeartbeatPolicy policy) {
         return new SubmitOption(job -> job.withPolicies(job.policies().withHeartbeat(policy)));
     }
 
-    /** How long one attempt may take; an hour if not given. An attempt that takes longer fails the job, without a retry. */
+    /**
+     * How long one attempt may take; an hour if not given. An attempt that takes longer fails the job, without a retry.
+     *
+     * @param duration the longest time, from 1 ms
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption maxDuration(Duration duration) {
         return new SubmitOption(job -> job.withPolicies(job.policies().withMaxDuration(duration)));
     }
 
-    /** How long after its end the job is kept at least; seven days if not given. Nothing deletes jobs yet. */
+    /**
+     * How long after its end the job is kept at least; seven days if not given. Nothing deletes jobs yet.
+     *
+     * @param duration the shortest time, zero or longer
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption retention(Duration duration) {
         return new SubmitOption(job -> job.withPolicies(job.policies().withRetention(duration)));
     }
 
-    /** Whose job it is, 1 to 128 characters. */
+    /**
+     * Whose job it is, 1 to 128 characters.
+     *
+     * @param tenant the tenant
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption tenant(String tenant) {
         return new SubmitOption(job -> job.withAudit(job.audit().withTenantId(tenant)));
     }
 
-    /** Who asks for it, 1 to 512 characters. */
+    /**
+     * Who asks for it, 1 to 512 characters.
+     *
+     * @param who the name or id of a person or service
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption requestedBy(String who) {
         return new SubmitOption(job -> job.withAudit(job.audit().withRequestedBy(who)));
     }
 
-    /** What ties it to other work, 1 to 512 characters. */
+    /**
+     * What ties it to other work, 1 to 512 characters.
+     *
+     * @param id an id that the other work has as well
+     * @return this, as an option of {@code submit}
+     */
     public static SubmitOption correlationId(String id) {
         return new SubmitOption(job -> job.withAudit(job.audit().withCorrelationId(id)));
     }

@@ -1,5 +1,7 @@
 /**
  * Durable jobs on PostgreSQL. {@link dev.millrace.Millrace} is the way in.
+ *
+ * @serial exclude
  */
 @NullMarked
 package dev.millrace;

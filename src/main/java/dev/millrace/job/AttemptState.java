@@ -31,6 +31,22 @@ public record AttemptState(
         @Nullable Double percentComplete,
         @Nullable String currentPhase,
         Instant updatedAt) {
+    /**
+     * Checks the values.
+     *
+     * @param version see {@link #version()}
+     * @param status see {@link #status()}
+     * @param attemptCount see {@link #attemptCount()}
+     * @param claimedAt see {@link #claimedAt()}
+     * @param lastHeartbeatAt see {@link #lastHeartbeatAt()}
+     * @param nextRetryAt see {@link #nextRetryAt()}
+     * @param completedAt see {@link #completedAt()}
+     * @param updatedAt see {@link #updatedAt()}
+     * @param claimedBy see {@link #claimedBy()}
+     * @param currentPhase see {@link #currentPhase()}
+     * @param percentComplete see {@link #percentComplete()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public AttemptState {
         if (version < 1) {
             throw new InvalidJobException("version", String.valueOf(version), "a whole number from 1");
@@ -53,11 +69,20 @@ public record AttemptState(
         }
     }
 
-    /** A job that was just created and waits. */
+    /**
+     * {@return a job that was just created and waits}
+     *
+     * @param now when it was created
+     */
     public static AttemptState queued(Instant now) {
         return new AttemptState(1, JobStatus.QUEUED, 0, null, null, null, null, null, null, null, now);
     }
 
+    /**
+     * {@return this state with another status}
+     *
+     * @param value see {@link #status()}
+     */
     public AttemptState withStatus(JobStatus value) {
         return new AttemptState(
                 version,
@@ -73,6 +98,11 @@ public record AttemptState(
                 updatedAt);
     }
 
+    /**
+     * {@return this state with another worker}
+     *
+     * @param value see {@link #claimedBy()}
+     */
     public AttemptState withClaimedBy(@Nullable String value) {
         return new AttemptState(
                 version,
@@ -88,6 +118,11 @@ public record AttemptState(
                 updatedAt);
     }
 
+    /**
+     * {@return this state with another beginning of the attempt}
+     *
+     * @param value see {@link #claimedAt()}
+     */
     public AttemptState withClaimedAt(@Nullable Instant value) {
         return new AttemptState(
                 version,
@@ -103,6 +138,11 @@ public record AttemptState(
                 updatedAt);
     }
 
+    /**
+     * {@return this state with another time of the next attempt}
+     *
+     * @param value see {@link #nextRetryAt()}
+     */
     public AttemptState withNextRetryAt(@Nullable Instant value) {
         return new AttemptState(
                 version,
@@ -118,6 +158,11 @@ public record AttemptState(
                 updatedAt);
     }
 
+    /**
+     * {@return this state with another end}
+     *
+     * @param value see {@link #completedAt()}
+     */
     public AttemptState withCompletedAt(@Nullable Instant value) {
         return new AttemptState(
                 version,

@@ -14,13 +14,27 @@ public record Cancellation(
         Instant at, @Nullable String by, @Nullable String why) {
     private static final int MAX_WHY = 2_000;
 
+    /**
+     * Checks the values.
+     *
+     * @param at see {@link #at()}
+     * @param by see {@link #by()}
+     * @param why see {@link #why()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public Cancellation {
         at = Checks.instant("cancellation.at", at);
         checkBy(by);
         checkWhy(why);
     }
 
-    /** Checks who asked and why, before a request is made of them. */
+    /**
+     * Checks who asked and why, before a request is made of them.
+     *
+     * @param by who asked, at most 512 characters, or null
+     * @param why the reason given, at most 2,000 characters, or null
+     * @throws InvalidJobException if one is too long, or can't be stored
+     */
     public static void check(@Nullable String by, @Nullable String why) {
         checkBy(by);
         checkWhy(why);

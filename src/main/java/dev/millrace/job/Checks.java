@@ -27,12 +27,26 @@ public final class Checks {
 
     private Checks() {}
 
-    /** An id of a job: what the primary key can hold. */
+    /**
+     * An id of a job: what the primary key can hold.
+     *
+     * @param field what to call the value in the message of a refusal
+     * @param value the id
+     * @return the id
+     * @throws InvalidJobException if it is not allowed
+     */
     public static String id(String field, String value) {
         return text(field, value, MAX_ID_CHARACTERS, MAX_ID_BYTES);
     }
 
-    /** A kind, profile, queue or backend: what an index over several of them can hold. */
+    /**
+     * A kind, profile, queue or backend: what an index over several of them can hold.
+     *
+     * @param field what to call the value in the message of a refusal
+     * @param value the name
+     * @return the name
+     * @throws InvalidJobException if it is not allowed
+     */
     public static String name(String field, String value) {
         return text(field, value, MAX_NAME_CHARACTERS, MAX_NAME_BYTES);
     }
@@ -42,7 +56,16 @@ public final class Checks {
         return value == null ? null : text(field, value, MAX_REFERENCE_CHARACTERS, MAX_REFERENCE_BYTES);
     }
 
-    /** Text that can be stored, within these limits. */
+    /**
+     * Text that can be stored, within these limits.
+     *
+     * @param field what to call the value in the message of a refusal
+     * @param value the text, not empty
+     * @param maxCharacters how many characters it may have
+     * @param maxBytes how many bytes it may have in UTF-8
+     * @return the text
+     * @throws InvalidJobException if it is not allowed
+     */
     public static String text(String field, String value, int maxCharacters, int maxBytes) {
         String allowed = "1 to " + maxCharacters + " characters, at most " + maxBytes
                 + " bytes in UTF-8, without NUL and lone surrogates";
@@ -79,7 +102,14 @@ public final class Checks {
         return value;
     }
 
-    /** Zero or longer, at most a century, in whole microseconds (the rest is cut off). */
+    /**
+     * Zero or longer, at most a century, in whole microseconds (the rest is cut off).
+     *
+     * @param field what to call the value in the message of a refusal
+     * @param value the delay
+     * @return the delay in whole microseconds
+     * @throws InvalidJobException if it is not allowed
+     */
     public static Duration delay(String field, Duration value) {
         return duration(field, value, Duration.ZERO);
     }
@@ -119,7 +149,15 @@ public final class Checks {
         return value;
     }
 
-    /** A number from this one on. */
+    /**
+     * A number from this one on.
+     *
+     * @param field what to call the value in the message of a refusal
+     * @param value the number
+     * @param atLeast the least that is allowed
+     * @return the number
+     * @throws InvalidJobException if it is not allowed
+     */
     public static int atLeast(String field, int value, int atLeast) {
         if (value < atLeast) {
             throw new InvalidJobException(field, String.valueOf(value), "a whole number from " + atLeast);

@@ -15,6 +15,13 @@ public record HeartbeatPolicy(Duration interval, Duration timeout) {
     /** Every 30 seconds, dead after 90. */
     public static final HeartbeatPolicy DEFAULT = new HeartbeatPolicy(Duration.ofSeconds(30), Duration.ofSeconds(90));
 
+    /**
+     * Checks the values.
+     *
+     * @param interval see {@link #interval()}
+     * @param timeout see {@link #timeout()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public HeartbeatPolicy {
         interval = Checks.duration("heartbeat.interval", interval, SHORTEST);
         timeout = Checks.duration("heartbeat.timeout", timeout, SHORTEST);

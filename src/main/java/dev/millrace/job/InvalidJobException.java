@@ -23,17 +23,17 @@ public final class InvalidJobException extends IllegalArgumentException {
         this.allowed = allowed;
     }
 
-    /** Which value is invalid. */
+    /** {@return which value is invalid} */
     public String field() {
         return field;
     }
 
-    /** What was found, by length or form. */
+    /** {@return what was found, by length or form} */
     public String found() {
         return found;
     }
 
-    /** What is allowed instead. */
+    /** {@return what is allowed instead} */
     public String allowed() {
         return allowed;
     }

@@ -35,6 +35,20 @@ public record Job(
         @JsonIgnore Instant createdAt,
         @JsonIgnore AttemptState state,
         @JsonAnyGetter @JsonAnySetter Map<String, JsonText> more) {
+    /**
+     * Checks the values, and takes the defaults for those that are null.
+     *
+     * @param id see {@link #id()}
+     * @param spec see {@link #spec()}
+     * @param priority see {@link #priority()}
+     * @param policies see {@link #policies()}
+     * @param audit see {@link #audit()}
+     * @param outcome see {@link #outcome()}
+     * @param createdAt see {@link #createdAt()}
+     * @param state see {@link #state()}
+     * @param more see {@link #more()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public Job(
             String id,
             JobSpec spec,
@@ -56,65 +70,110 @@ public record Job(
         this.more = more == null ? Map.of() : Map.copyOf(more);
     }
 
-    /** A queued job that was created at the given time, with default priority and policies. */
+    /**
+     * {@return a queued job that was created at the given time, with default priority and policies}
+     *
+     * @param id 1 to 512 characters
+     * @param spec what is to be done
+     * @param createdAt when it was created
+     */
     public static Job of(String id, JobSpec spec, Instant createdAt) {
         return new Job(id, spec, null, null, null, null, createdAt, null, null);
     }
 
-    /** Where the job stands; short for {@code state().status()}. */
+    /** {@return where the job stands; short for {@code state().status()}} */
     @JsonIgnore
     public JobStatus status() {
         return state.status();
     }
 
-    /** The version that a compare-and-set must match; short for {@code state().version()}. */
+    /** {@return the version that a compare-and-set must match; short for {@code state().version()}} */
     @JsonIgnore
     public long version() {
         return state.version();
     }
 
-    /** Which handler runs the job; short for {@code spec().kind()}. */
+    /** {@return which handler runs the job; short for {@code spec().kind()}} */
     @JsonIgnore
     public String kind() {
         return spec.kind();
     }
 
-    /** Whether someone asked for the job to be cancelled. */
+    /** {@return whether someone asked for the job to be cancelled} */
     @JsonIgnore
     public boolean cancellationRequested() {
         return audit.cancellation() != null;
     }
 
+    /**
+     * {@return this job with another spec}
+     *
+     * @param value see {@link #spec()}
+     */
     public Job withSpec(JobSpec value) {
         return new Job(id, value, priority, policies, audit, outcome, createdAt, state, more);
     }
 
+    /**
+     * {@return this job with another priority}
+     *
+     * @param value see {@link #priority()}
+     */
     public Job withPriority(Priority value) {
         return new Job(id, spec, value, policies, audit, outcome, createdAt, state, more);
     }
 
+    /**
+     * {@return this job with other policies}
+     *
+     * @param value see {@link #policies()}
+     */
     public Job withPolicies(JobPolicies value) {
         return new Job(id, spec, priority, value, audit, outcome, createdAt, state, more);
     }
 
+    /**
+     * {@return this job with another audit}
+     *
+     * @param value see {@link #audit()}
+     */
     public Job withAudit(JobAudit value) {
         return new Job(id, spec, priority, policies, value, outcome, createdAt, state, more);
     }
 
+    /**
+     * {@return this job with another outcome}
+     *
+     * @param value see {@link #outcome()}
+     */
     public Job withOutcome(JobOutcome value) {
         return new Job(id, spec, priority, policies, audit, value, createdAt, state, more);
     }
 
+    /**
+     * {@return this job with another state}
+     *
+     * @param value see {@link #state()}
+     */
     public Job withState(AttemptState value) {
         return new Job(id, spec, priority, policies, audit, outcome, createdAt, value, more);
     }
 
-    /** With another status; short for a state with it. */
+    /**
+     * {@return this job with another status; short for a state with it}
+     *
+     * @param value the other status
+     */
     public Job withStatus(JobStatus value) {
         return withState(state.withStatus(value));
     }
 
-    /** With the values that are true in columns of their own. */
+    /**
+     * {@return this job with the values that are true in columns of their own}
+     *
+     * @param created when the job was created
+     * @param value where it stands
+     */
     public Job at(Instant created, AttemptState value) {
         return new Job(id, spec, priority, policies, audit, outcome, created, value, more);
     }

@@ -23,6 +23,16 @@ public record JobAudit(
     /** Nothing said. */
     public static final JobAudit NONE = new JobAudit(null, null, null, null, null);
 
+    /**
+     * Checks the values.
+     *
+     * @param requestedBy see {@link #requestedBy()}
+     * @param correlationId see {@link #correlationId()}
+     * @param traceContext see {@link #traceContext()}
+     * @param tenantId see {@link #tenantId()}
+     * @param cancellation see {@link #cancellation()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public JobAudit {
         Checks.reference("requestedBy", requestedBy);
         Checks.reference("correlationId", correlationId);
@@ -32,22 +42,47 @@ public record JobAudit(
         }
     }
 
+    /**
+     * {@return this context with another requester}
+     *
+     * @param value see {@link #requestedBy()}
+     */
     public JobAudit withRequestedBy(String value) {
         return new JobAudit(value, correlationId, traceContext, tenantId, cancellation);
     }
 
+    /**
+     * {@return this context with another correlation id}
+     *
+     * @param value see {@link #correlationId()}
+     */
     public JobAudit withCorrelationId(String value) {
         return new JobAudit(requestedBy, value, traceContext, tenantId, cancellation);
     }
 
+    /**
+     * {@return this context with another trace context}
+     *
+     * @param value see {@link #traceContext()}
+     */
     public JobAudit withTraceContext(String value) {
         return new JobAudit(requestedBy, correlationId, value, tenantId, cancellation);
     }
 
+    /**
+     * {@return this context with another tenant}
+     *
+     * @param value see {@link #tenantId()}
+     */
     public JobAudit withTenantId(String value) {
         return new JobAudit(requestedBy, correlationId, traceContext, value, cancellation);
     }
 
+    /**
+     * {@return this context with another request to cancel it}
+     *
+     * @param value see {@link #cancellation()}
+     */
     public JobAudit withCancellation(@Nullable Cancellation value) {
         return new JobAudit(requestedBy, correlationId, traceContext, tenantId, value);
     }

@@ -20,13 +20,28 @@ public record JobOutcome(
         List<String> artifacts,
         @Nullable String providerOperationId,
         List<PastAttempt> history) {
+    /** The most warnings that a job can have. */
     public static final int MAX_WARNINGS = 100;
+
+    /** The most artifacts that a job can have. */
     public static final int MAX_ARTIFACTS = 100;
+
+    /** How many of its past attempts a job keeps. */
     public static final int MAX_HISTORY = 20;
 
     /** Nothing yet. */
     public static final JobOutcome NONE = new JobOutcome(null, null, null, null, null);
 
+    /**
+     * Checks the values, and takes the defaults for those that are null.
+     *
+     * @param errorMessage see {@link #errorMessage()}
+     * @param warnings see {@link #warnings()}
+     * @param artifacts see {@link #artifacts()}
+     * @param providerOperationId see {@link #providerOperationId()}
+     * @param history see {@link #history()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public JobOutcome(
             @Nullable String errorMessage,
             @Nullable List<String> warnings,
@@ -40,15 +55,29 @@ public record JobOutcome(
         this.history = history == null ? List.of() : last(history);
     }
 
+    /**
+     * {@return this outcome with another error message}
+     *
+     * @param value see {@link #errorMessage()}
+     */
     public JobOutcome withErrorMessage(@Nullable String value) {
         return new JobOutcome(value, warnings, artifacts, providerOperationId, history);
     }
 
+    /**
+     * {@return this outcome with another id at the remote backend}
+     *
+     * @param value see {@link #providerOperationId()}
+     */
     public JobOutcome withProviderOperationId(@Nullable String value) {
         return new JobOutcome(errorMessage, warnings, artifacts, value, history);
     }
 
-    /** With one more attempt in the history; the oldest makes room if it is full. */
+    /**
+     * {@return this outcome with one more attempt in the history; the oldest makes room if it is full}
+     *
+     * @param attempt the attempt that has ended
+     */
     public JobOutcome withPastAttempt(PastAttempt attempt) {
         List<PastAttempt> longer = new ArrayList<>(history);
         longer.add(attempt);

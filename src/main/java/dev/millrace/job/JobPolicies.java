@@ -24,6 +24,15 @@ public record JobPolicies(RetryPolicy retry, HeartbeatPolicy heartbeat, Duration
     /** All defaults. */
     public static final JobPolicies DEFAULT = new JobPolicies(null, null, null, null);
 
+    /**
+     * Checks the values, and takes the defaults for those that are null.
+     *
+     * @param retry see {@link #retry()}
+     * @param heartbeat see {@link #heartbeat()}
+     * @param maxDuration see {@link #maxDuration()}
+     * @param retention see {@link #retention()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public JobPolicies(
             @Nullable RetryPolicy retry,
             @Nullable HeartbeatPolicy heartbeat,
@@ -37,18 +46,38 @@ public record JobPolicies(RetryPolicy retry, HeartbeatPolicy heartbeat, Duration
         this.retention = retention == null ? DEFAULT_RETENTION : Checks.delay("retention", retention);
     }
 
+    /**
+     * {@return these rules with another policy of retries}
+     *
+     * @param value see {@link #retry()}
+     */
     public JobPolicies withRetry(RetryPolicy value) {
         return new JobPolicies(value, heartbeat, maxDuration, retention);
     }
 
+    /**
+     * {@return these rules with another policy of heartbeats}
+     *
+     * @param value see {@link #heartbeat()}
+     */
     public JobPolicies withHeartbeat(HeartbeatPolicy value) {
         return new JobPolicies(retry, value, maxDuration, retention);
     }
 
+    /**
+     * {@return these rules with another maximum duration}
+     *
+     * @param value see {@link #maxDuration()}
+     */
     public JobPolicies withMaxDuration(Duration value) {
         return new JobPolicies(retry, heartbeat, value, retention);
     }
 
+    /**
+     * {@return these rules with another retention}
+     *
+     * @param value see {@link #retention()}
+     */
     public JobPolicies withRetention(Duration value) {
         return new JobPolicies(retry, heartbeat, maxDuration, value);
     }

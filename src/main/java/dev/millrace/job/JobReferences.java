@@ -36,6 +36,22 @@ public record JobReferences(
     public static final JobReferences NONE =
             new JobReferences(null, null, null, null, null, null, null, null, null, null, null);
 
+    /**
+     * Checks the values, and takes the defaults for those that are null.
+     *
+     * @param workload see {@link #workload()}
+     * @param definitionId see {@link #definitionId()}
+     * @param planId see {@link #planId()}
+     * @param resources see {@link #resources()}
+     * @param environment see {@link #environment()}
+     * @param server see {@link #server()}
+     * @param release see {@link #release()}
+     * @param changeSet see {@link #changeSet()}
+     * @param alert see {@link #alert()}
+     * @param runId see {@link #runId()}
+     * @param runStep see {@link #runStep()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public JobReferences(
             @Nullable String workload,
             @Nullable String definitionId,
@@ -68,16 +84,31 @@ public record JobReferences(
         }
     }
 
+    /**
+     * {@return these references with another workload}
+     *
+     * @param value see {@link #workload()}
+     */
     public JobReferences withWorkload(String value) {
         return new JobReferences(
                 value, definitionId, planId, resources, environment, server, release, changeSet, alert, runId, runStep);
     }
 
+    /**
+     * {@return these references with another definition}
+     *
+     * @param value see {@link #definitionId()}
+     */
     public JobReferences withDefinitionId(String value) {
         return new JobReferences(
                 workload, value, planId, resources, environment, server, release, changeSet, alert, runId, runStep);
     }
 
+    /**
+     * {@return these references with another plan}
+     *
+     * @param value see {@link #planId()}
+     */
     public JobReferences withPlanId(String value) {
         return new JobReferences(
                 workload,
@@ -93,16 +124,31 @@ public record JobReferences(
                 runStep);
     }
 
+    /**
+     * {@return these references with other resources}
+     *
+     * @param value see {@link #resources()}
+     */
     public JobReferences withResources(List<String> value) {
         return new JobReferences(
                 workload, definitionId, planId, value, environment, server, release, changeSet, alert, runId, runStep);
     }
 
+    /**
+     * {@return these references with another environment}
+     *
+     * @param value see {@link #environment()}
+     */
     public JobReferences withEnvironment(String value) {
         return new JobReferences(
                 workload, definitionId, planId, resources, value, server, release, changeSet, alert, runId, runStep);
     }
 
+    /**
+     * {@return these references with another server}
+     *
+     * @param value see {@link #server()}
+     */
     public JobReferences withServer(String value) {
         return new JobReferences(
                 workload,
@@ -118,6 +164,11 @@ public record JobReferences(
                 runStep);
     }
 
+    /**
+     * {@return these references with another release}
+     *
+     * @param value see {@link #release()}
+     */
     public JobReferences withRelease(String value) {
         return new JobReferences(
                 workload,
@@ -133,11 +184,21 @@ public record JobReferences(
                 runStep);
     }
 
+    /**
+     * {@return these references with another change set}
+     *
+     * @param value see {@link #changeSet()}
+     */
     public JobReferences withChangeSet(String value) {
         return new JobReferences(
                 workload, definitionId, planId, resources, environment, server, release, value, alert, runId, runStep);
     }
 
+    /**
+     * {@return these references with another alert}
+     *
+     * @param value see {@link #alert()}
+     */
     public JobReferences withAlert(String value) {
         return new JobReferences(
                 workload,
@@ -153,7 +214,13 @@ public record JobReferences(
                 runStep);
     }
 
-    /** Makes the job a step of an orchestration run. */
+    /**
+     * Makes the job a step of an orchestration run.
+     *
+     * @param id the run
+     * @param step the step, or null if it has no name
+     * @return these references with the run
+     */
     public JobReferences withRun(String id, @Nullable String step) {
         return new JobReferences(
                 workload, definitionId, planId, resources, environment, server, release, changeSet, alert, id, step);

@@ -25,12 +25,29 @@ public record JobSpec(
         JsonText parameters,
         JobReferences references,
         @JsonAnyGetter @JsonAnySetter Map<String, JsonText> more) {
+    /** The profile of jobs for which none is said. */
     public static final String DEFAULT_PROFILE = "managed";
+
+    /** The queue of jobs for which none is said. */
     public static final String DEFAULT_QUEUE = "default";
+
+    /** What stands in the place of a backend where workers of this library run the job. */
     public static final String LOCAL_BACKEND = "local";
 
     private static final JsonText NO_PARAMETERS = JsonText.of("{}");
 
+    /**
+     * Checks the values, and takes the defaults for those that are null.
+     *
+     * @param kind see {@link #kind()}
+     * @param runtimeProfile see {@link #runtimeProfile()}
+     * @param queue see {@link #queue()}
+     * @param backend see {@link #backend()}
+     * @param parameters see {@link #parameters()}
+     * @param references see {@link #references()}
+     * @param more see {@link #more()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public JobSpec(
             String kind,
             @Nullable String runtimeProfile,
@@ -48,32 +65,62 @@ public record JobSpec(
         this.more = more == null ? Map.of() : Map.copyOf(more);
     }
 
-    /** A local job of this kind, in the default queue, for the default profile. */
+    /**
+     * {@return a local job of this kind, in the default queue, for the default profile}
+     *
+     * @param kind 1 to 64 characters
+     * @param parameters a JSON object, the handler's input
+     */
     public static JobSpec of(String kind, JsonText parameters) {
         return new JobSpec(kind, null, null, null, parameters, null, null);
     }
 
-    /** Whether workers of this library run the job, rather than a remote backend. */
+    /** {@return whether workers of this library run the job, rather than a remote backend} */
     public boolean local() {
         return backend.equals(LOCAL_BACKEND);
     }
 
+    /**
+     * {@return this spec with another profile}
+     *
+     * @param value see {@link #runtimeProfile()}
+     */
     public JobSpec withRuntimeProfile(String value) {
         return new JobSpec(kind, value, queue, backend, parameters, references, more);
     }
 
+    /**
+     * {@return this spec with another queue}
+     *
+     * @param value see {@link #queue()}
+     */
     public JobSpec withQueue(String value) {
         return new JobSpec(kind, runtimeProfile, value, backend, parameters, references, more);
     }
 
+    /**
+     * {@return this spec with another backend}
+     *
+     * @param value see {@link #backend()}
+     */
     public JobSpec withBackend(String value) {
         return new JobSpec(kind, runtimeProfile, queue, value, parameters, references, more);
     }
 
+    /**
+     * {@return this spec with other parameters}
+     *
+     * @param value see {@link #parameters()}
+     */
     public JobSpec withParameters(JsonText value) {
         return new JobSpec(kind, runtimeProfile, queue, backend, value, references, more);
     }
 
+    /**
+     * {@return this spec with other references}
+     *
+     * @param value see {@link #references()}
+     */
     public JobSpec withReferences(JobReferences value) {
         return new JobSpec(kind, runtimeProfile, queue, backend, parameters, value, more);
     }

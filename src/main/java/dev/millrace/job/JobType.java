@@ -12,12 +12,25 @@ import java.lang.reflect.Type;
  */
 @SuppressWarnings("UnusedTypeParameter") // it ties payload and handler together at compile time
 public record JobType<T>(String kind, Type payloadType) {
+    /**
+     * Checks the values.
+     *
+     * @param kind see {@link #kind()}
+     * @param payloadType see {@link #payloadType()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public JobType {
         Checks.name("kind", kind);
         Checks.given("payloadType", payloadType);
     }
 
-    /** A kind whose payload is of this class. */
+    /**
+     * {@return a kind whose payload is of this class}
+     *
+     * @param <T> the payload's type
+     * @param kind 1 to 64 characters
+     * @param payloadType a class whose instances are written as JSON objects
+     */
     public static <T> JobType<T> of(String kind, Class<T> payloadType) {
         return new JobType<>(kind, payloadType);
     }

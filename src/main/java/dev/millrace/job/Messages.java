@@ -11,7 +11,11 @@ public final class Messages {
 
     private Messages() {}
 
-    /** The text without control characters and lone surrogates, cut to {@value #MAX_CHARACTERS} characters. */
+    /**
+     * {@return the text without control characters and lone surrogates, cut to {@value #MAX_CHARACTERS} characters}
+     *
+     * @param text any text, or null
+     */
     public static @Nullable String bounded(@Nullable String text) {
         if (text == null) {
             return null;
@@ -30,7 +34,11 @@ public final class Messages {
         return clean.toString();
     }
 
-    /** What a failure says for itself: its class and message, bounded. */
+    /**
+     * {@return what a failure says for itself: its class and message, bounded}
+     *
+     * @param failure what was thrown
+     */
     public static String of(Throwable failure) {
         String message = failure.getMessage();
         String name = failure.getClass().getName();

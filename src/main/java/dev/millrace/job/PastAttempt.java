@@ -39,6 +39,18 @@ public record PastAttempt(
         EXPIRED
     }
 
+    /**
+     * Checks the values.
+     *
+     * @param token see {@link #token()}
+     * @param worker see {@link #worker()}
+     * @param attempt see {@link #attempt()}
+     * @param claimedAt see {@link #claimedAt()}
+     * @param endedAt see {@link #endedAt()}
+     * @param ending see {@link #ending()}
+     * @param message see {@link #message()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public PastAttempt {
         Checks.atLeast("history.attempt", attempt, 0);
         claimedAt = Checks.instantOrNull("history.claimedAt", claimedAt);

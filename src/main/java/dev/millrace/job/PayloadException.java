@@ -6,12 +6,18 @@ public final class PayloadException extends RuntimeException {
 
     private final String kind;
 
+    /**
+     * Parameters that don't fit.
+     *
+     * @param kind the kind of job
+     * @param message what doesn't fit; must not quote the parameters, which may be secret
+     */
     public PayloadException(String kind, String message) {
         super(message);
         this.kind = kind;
     }
 
-    /** The kind of job whose parameters don't fit. */
+    /** {@return the kind of job whose parameters don't fit} */
     public String kind() {
         return kind;
     }

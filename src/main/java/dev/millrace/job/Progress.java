@@ -9,6 +9,13 @@ import org.jspecify.annotations.Nullable;
  * @param phase what it is doing, 1 to 512 characters, or null to leave it as it is
  */
 public record Progress(@Nullable Double percent, @Nullable String phase) {
+    /**
+     * Checks the values.
+     *
+     * @param percent see {@link #percent()}
+     * @param phase see {@link #phase()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public Progress {
         if (percent != null) {
             Checks.percent("percent", percent);

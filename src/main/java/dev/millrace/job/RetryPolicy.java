@@ -19,8 +19,11 @@ import java.util.concurrent.ThreadLocalRandom;
 public record RetryPolicy(int maxAttempts, Backoff backoff, Duration base, Duration cap, double jitter) {
     /** How the delay grows with the number of attempts. */
     public enum Backoff {
+        /** Always the same. */
         FIXED,
+        /** By the base with each attempt. */
         LINEAR,
+        /** Twice as long with each attempt. */
         EXPONENTIAL
     }
 
@@ -31,6 +34,16 @@ public record RetryPolicy(int maxAttempts, Backoff backoff, Duration base, Durat
     /** One attempt, no retry. */
     public static final RetryPolicy NEVER = DEFAULT.withMaxAttempts(1);
 
+    /**
+     * Checks the values.
+     *
+     * @param maxAttempts see {@link #maxAttempts()}
+     * @param backoff see {@link #backoff()}
+     * @param base see {@link #base()}
+     * @param cap see {@link #cap()}
+     * @param jitter see {@link #jitter()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public RetryPolicy {
         Checks.atLeast("retry.maxAttempts", maxAttempts, 1);
         Checks.given("retry.backoff", backoff);
@@ -44,35 +57,71 @@ public record RetryPolicy(int maxAttempts, Backoff backoff, Duration base, Durat
         }
     }
 
-    /** The same delay before every attempt, without jitter. */
+    /**
+     * {@return a policy with the same delay before every attempt, without jitter}
+     *
+     * @param maxAttempts how many attempts a job has, the first included; from 1
+     * @param delay zero or longer
+     */
     public static RetryPolicy fixed(int maxAttempts, Duration delay) {
         return new RetryPolicy(maxAttempts, Backoff.FIXED, delay, delay, 0);
     }
 
-    /** Delays that grow by {@code base} with each attempt, up to {@code cap}. */
+    /**
+     * {@return a policy with delays that grow by {@code base} with each attempt, up to {@code cap}}
+     *
+     * @param maxAttempts how many attempts a job has, the first included; from 1
+     * @param base the first delay, zero or longer
+     * @param cap the longest delay, at least {@code base}
+     */
     public static RetryPolicy linear(int maxAttempts, Duration base, Duration cap) {
         return new RetryPolicy(maxAttempts, Backoff.LINEAR, base, cap, DEFAULT.jitter);
     }
 
-    /** Delays that double with each attempt, from {@code base} up to {@code cap}. */
+    /**
+     * {@return a policy with delays that double with each attempt, from {@code base} up to {@code cap}}
+     *
+     * @param maxAttempts how many attempts a job has, the first included; from 1
+     * @param base the first delay, zero or longer
+     * @param cap the longest delay, at least {@code base}
+     */
     public static RetryPolicy exponential(int maxAttempts, Duration base, Duration cap) {
         return new RetryPolicy(maxAttempts, Backoff.EXPONENTIAL, base, cap, DEFAULT.jitter);
     }
 
+    /**
+     * {@return this policy with another maximum of attempts}
+     *
+     * @param value see {@link #maxAttempts()}
+     */
     public RetryPolicy withMaxAttempts(int value) {
         return new RetryPolicy(value, backoff, base, cap, jitter);
     }
 
+    /**
+     * {@return this policy with another jitter}
+     *
+     * @param value see {@link #jitter()}
+     */
     public RetryPolicy withJitter(double value) {
         return new RetryPolicy(maxAttempts, backoff, base, cap, value);
     }
 
-    /** Whether a job that has had this many attempts that count may have another one. */
+    /**
+     * {@return whether a job that has had this many attempts that count may have another one}
+     *
+     * @param attempts how many it has had
+     */
     public boolean allowsAnother(int attempts) {
         return attempts < maxAttempts;
     }
 
-    /** The delay before the next attempt after this many that count, with jitter. Never negative, never above the cap. */
+    /**
+     * {@return the delay before the next attempt after this many that count, with jitter} Never negative, never above
+     * the cap.
+     *
+     * @param attempts how many it has had, from 1
+     */
     public Duration delayAfter(int attempts) {
         return delayAfter(attempts, ThreadLocalRandom.current().nextDouble());
     }

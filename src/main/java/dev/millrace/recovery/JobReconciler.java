@@ -61,7 +61,13 @@ public final class JobReconciler implements AutoCloseable {
 
     private volatile @Nullable SweepReport lastSweep;
 
-    /** A reconciler over this store. It does nothing before {@link #start} or {@link #tick}. */
+    /**
+     * A reconciler over this store. It does nothing before {@link #start} or {@link #tick}.
+     *
+     * @param settings how often it looks, and how much at once
+     * @param jobs finds and ends overdue attempts
+     * @param queue gives places to jobs that lack them
+     */
     public JobReconciler(RecoverySettings settings, ReconcilableJobs jobs, JobQueue queue) {
         this(settings, jobs, queue, System::nanoTime);
     }
@@ -103,7 +109,7 @@ public final class JobReconciler implements AutoCloseable {
         return sweepOnce().report();
     }
 
-    /** How it is at this moment. */
+    /** {@return how it is at this moment} */
     public RecoveryStatus status() {
         SweepReport last = lastSweep;
         Duration shortest = sweep.shortestTimeout();

@@ -23,6 +23,12 @@ public record RecoverySettings(
     private static final int MAX_BATCH_SIZE = 10_000;
 
     /**
+     * Checks the values.
+     *
+     * @param jobSweepInterval see {@link #jobSweepInterval()}
+     * @param dispatchRepairAfter see {@link #dispatchRepairAfter()}
+     * @param slowProbe see {@link #slowProbe()}
+     * @param batchSize see {@link #batchSize()}
      * @throws IllegalArgumentException if a value is not allowed; the message says which one, what it was, what is
      *     allowed, and what to do
      */
@@ -35,18 +41,38 @@ public record RecoverySettings(
         }
     }
 
+    /**
+     * {@return these settings with another interval}
+     *
+     * @param value see {@link #jobSweepInterval()}
+     */
     public RecoverySettings withJobSweepInterval(Duration value) {
         return new RecoverySettings(value, dispatchRepairAfter, batchSize, slowProbe);
     }
 
+    /**
+     * {@return these settings with another time until repair}
+     *
+     * @param value see {@link #dispatchRepairAfter()}
+     */
     public RecoverySettings withDispatchRepairAfter(Duration value) {
         return new RecoverySettings(jobSweepInterval, value, batchSize, slowProbe);
     }
 
+    /**
+     * {@return these settings with another size of batches}
+     *
+     * @param value see {@link #batchSize()}
+     */
     public RecoverySettings withBatchSize(int value) {
         return new RecoverySettings(jobSweepInterval, dispatchRepairAfter, value, slowProbe);
     }
 
+    /**
+     * {@return these settings with another limit of slow answers}
+     *
+     * @param value see {@link #slowProbe()}
+     */
     public RecoverySettings withSlowProbe(Duration value) {
         return new RecoverySettings(jobSweepInterval, dispatchRepairAfter, batchSize, value);
     }

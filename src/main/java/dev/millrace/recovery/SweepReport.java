@@ -31,12 +31,12 @@ public record SweepReport(
         int repaired,
         int errors,
         @Nullable Throwable failure) {
-    /** Jobs whose expired heartbeat ended their attempt, one way or another. */
+    /** {@return jobs whose expired heartbeat ended their attempt, one way or another} */
     public int expired() {
         return cancelled + requeued + failed;
     }
 
-    /** Whether the outage grace held back jobs that would have been expired otherwise. */
+    /** {@return whether the outage grace held back jobs that would have been expired otherwise} */
     public boolean suspended() {
         return held > 0;
     }

@@ -11,12 +11,12 @@ import java.util.UUID;
  * @param forgivenAttempts how many earlier claims don't count against the maximum of attempts
  */
 public record Claim(Job job, UUID token, int forgivenAttempts) {
-    /** What the attempt's writes are fenced by. */
+    /** {@return what the attempt's writes are fenced by} */
     public Attempt attempt() {
         return new Attempt(job.id(), token);
     }
 
-    /** How many attempts count, this one included. */
+    /** {@return how many attempts count, this one included} */
     public int countedAttempts() {
         return job.state().attemptCount() - forgivenAttempts;
     }

@@ -20,12 +20,28 @@ public record ClaimRequest(String worker, List<Source> sources, List<String> kin
 
     /** A queue as workers of one profile see it. */
     public record Source(String runtimeProfile, String queue) {
+        /**
+         * Checks the values.
+         *
+         * @param runtimeProfile see {@link #runtimeProfile()}
+         * @param queue see {@link #queue()}
+         * @throws InvalidJobException if a value is not allowed
+         */
         public Source {
             Checks.name("runtimeProfile", runtimeProfile);
             Checks.name("queue", queue);
         }
     }
 
+    /**
+     * Checks the values.
+     *
+     * @param worker see {@link #worker()}
+     * @param sources see {@link #sources()}
+     * @param kinds see {@link #kinds()}
+     * @param tokens see {@link #tokens()}
+     * @throws InvalidJobException if a value is not allowed
+     */
     public ClaimRequest {
         Checks.id("worker", worker);
         sources = List.copyOf(sources);
@@ -41,7 +57,14 @@ public record ClaimRequest(String worker, List<Source> sources, List<String> kin
         }
     }
 
-    /** A request for up to {@code limit} jobs, with fresh tokens. */
+    /**
+     * {@return a request for up to {@code limit} jobs, with fresh tokens}
+     *
+     * @param worker who asks: 1 to 512 characters
+     * @param sources from which profiles and queues, at least one
+     * @param kinds only jobs of these kinds; empty for all
+     * @param limit 1 to {@value #MAX_LIMIT}
+     */
     public static ClaimRequest of(String worker, List<Source> sources, List<String> kinds, int limit) {
         if (limit < 1 || limit > MAX_LIMIT) {
             throw new InvalidJobException("limit", String.valueOf(limit), "a whole number from 1 to " + MAX_LIMIT);
@@ -53,7 +76,7 @@ public record ClaimRequest(String worker, List<Source> sources, List<String> kin
                 Stream.generate(UUID::randomUUID).limit(limit).toList());
     }
 
-    /** How many jobs may be claimed. */
+    /** {@return how many jobs may be claimed} */
     public int limit() {
         return tokens.size();
     }

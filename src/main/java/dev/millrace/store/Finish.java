@@ -39,6 +39,13 @@ public sealed interface Finish {
      * @param message why, bounded when stored
      */
     record Retry(Duration delay, String message) implements Finish {
+        /**
+         * Checks the values.
+         *
+         * @param message see {@link #message()}
+         * @param delay see {@link #delay()}
+         * @throws dev.millrace.job.InvalidJobException if a value is not allowed
+         */
         public Retry {
             delay = Checks.delay("delay", delay);
         }
@@ -52,12 +59,19 @@ public sealed interface Finish {
      * @param reason why, bounded when stored; null if there is nothing to say
      */
     record HandBack(Duration delay, @Nullable String reason) implements Finish {
+        /**
+         * Checks the values.
+         *
+         * @param reason see {@link #reason()}
+         * @param delay see {@link #delay()}
+         * @throws dev.millrace.job.InvalidJobException if a value is not allowed
+         */
         public HandBack {
             delay = Checks.delay("delay", delay);
         }
     }
 
-    /** What the ending says, bounded; null if nothing. */
+    /** {@return what the ending says, bounded; null if nothing} */
     default @Nullable String note() {
         if (this instanceof Fail fail) {
             return Messages.bounded(fail.message());

@@ -9,6 +9,12 @@ public final class JobConflictException extends StoreException {
     private final String jobId;
     private final List<String> differences;
 
+    /**
+     * A job that is another one.
+     *
+     * @param jobId the id that both have
+     * @param differences what differs, such as {@code kind}
+     */
     public JobConflictException(String jobId, List<String> differences) {
         super(
                 "A job with the id \"" + jobId + "\" is already there, and differs in "
@@ -19,12 +25,12 @@ public final class JobConflictException extends StoreException {
         this.differences = List.copyOf(differences);
     }
 
-    /** The id that both have. */
+    /** {@return the id that both have} */
     public String jobId() {
         return jobId;
     }
 
-    /** What differs, such as {@code kind} or {@code parameters}. */
+    /** {@return what differs, such as {@code kind} or {@code parameters}} */
     public List<String> differences() {
         return differences;
     }

@@ -9,6 +9,7 @@ public interface JobQueue {
      * Gives a queued local job its place: claimable at once, or, between two attempts, when the next one is due.
      * Repeating it keeps the first place.
      *
+     * @param id the job's id
      * @return whether the job has a place now; false if it is not queued, not local, or not there
      */
     boolean enqueue(String id);
@@ -20,28 +21,45 @@ public interface JobQueue {
      *
      * <p>After a {@link StoreUnavailableException} jobs may have been claimed: {@link WorkSource#recover} finds them by
      * the request's tokens.
+     *
+     * @param request for whom, from where, and how many
+     * @return the jobs, each with the token of its claim
      */
     List<Claim> claim(ClaimRequest request);
 
     /**
      * Gives a queued local job its place anew, claimable after the delay. One that has no place gets one.
      *
+     * @param id the job's id
+     * @param delay from now by database time; zero or longer
      * @return whether it was given; false if the job is not queued or not local
      */
     boolean requeue(String id, Duration delay);
 
-    /** Gives a claimed job back: queued, its claim cleared, claimable after the delay. For the holder of its claim. */
+    /**
+     * Gives a claimed job back: queued, its claim cleared, claimable after the delay. For the holder of its claim.
+     *
+     * @param attempt the attempt that holds the job
+     * @param delay from now by database time; zero or longer
+     * @return whether it was given back; false if it was no longer the attempt's
+     */
     boolean requeue(Attempt attempt, Duration delay);
 
     /**
      * Takes a queued job's place away. It lasts until dispatch repair, which gives places to local jobs that lack them:
      * to stop a job, cancel it.
      *
+     * @param id the job's id
      * @return whether a place was taken
      */
     boolean remove(String id);
 
-    /** How many jobs of this profile and queue wait and are due; exact, so its cost grows with the number. */
+    /**
+     * {@return how many jobs of this profile and queue wait and are due; exact, so its cost grows with the number}
+     *
+     * @param runtimeProfile the profile
+     * @param queue the queue
+     */
     long depth(String runtimeProfile, String queue);
 
     /**

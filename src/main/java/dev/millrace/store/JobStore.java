@@ -13,6 +13,8 @@ public interface JobStore {
      * Repeatable: a job that is already there with the same content (kind, profile, queue, backend, priority, policies
      * and parameters, the latter compared as JSON) is returned as it is.
      *
+     * @param job the job
+     * @return the job as it is now in the database, and whether it was there before
      * @throws JobConflictException if a job with this id is there and its content is another one
      */
     Creation submit(NewJob job);
@@ -22,11 +24,16 @@ public interface JobStore {
      * Repeatable as {@link #submit} is.
      *
      * @param job must be {@code Queued} and of version 1, never claimed
+     * @return the job as it is now in the database, and whether it was there before
      * @throws JobConflictException if a job with this id is there and its content is another one
      */
     Creation create(Job job);
 
-    /** The job with this id, if there is one. */
+    /**
+     * {@return the job with this id, if there is one}
+     *
+     * @param id the job's id
+     */
     Optional<Job> get(String id);
 
     /**
@@ -51,7 +58,13 @@ public interface JobStore {
      */
     boolean compareAndSet(Job read, Job changed, Duration retryDelay);
 
-    /** The same without a delay. */
+    /**
+     * The same without a delay.
+     *
+     * @param read the job as it was read
+     * @param changed the same job as it should be
+     * @return whether the change was made; false if the job has changed since, or is gone
+     */
     default boolean compareAndSet(Job read, Job changed) {
         return compareAndSet(read, changed, Duration.ZERO);
     }
@@ -60,8 +73,10 @@ public interface JobStore {
      * Cancels a job: one that is queued ends {@code Cancelled} at once, one that is claimed gets a durable request that
      * its worker sees at its next beat. Repeatable; the first request stays.
      *
+     * @param id the job's id
      * @param by who asks, or null
      * @param why the reason, or null
+     * @return what became of the request
      */
     CancelResult cancel(String id, @Nullable String by, @Nullable String why);
 }

@@ -6,6 +6,12 @@ import org.jspecify.annotations.Nullable;
 public final class MissingPrivilegeException extends StoreException {
     private static final long serialVersionUID = 1L;
 
+    /**
+     * A missing privilege.
+     *
+     * @param message what may not be done, and what to grant
+     * @param cause the cause, or null if there is none
+     */
     public MissingPrivilegeException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

@@ -27,6 +27,7 @@ public interface ReconcilableJobs {
      *
      * @param after only jobs with greater ids; empty for the first ones
      * @param limit how many at most, from 1
+     * @return the jobs; fewer than the limit if there are no more
      */
     List<Suspect> suspects(String after, int limit);
 
@@ -37,16 +38,20 @@ public interface ReconcilableJobs {
      *
      * @param suspect as {@link #suspects} returned it
      * @param finish what becomes of the job; {@link Finish.Fail} if its record can't be read
+     * @return what became of the job
      */
     Expiry expire(Suspect suspect, Finish finish);
 
     /**
      * Whether someone else's transaction holds the job's row at this moment, so that no beat can be written to it. Waits
      * for nothing and changes nothing; false if the row is gone.
+     *
+     * @param suspect as {@link #suspects} returned it
+     * @return whether the row is locked
      */
     boolean isLocked(Suspect suspect);
 
-    /** The shortest heartbeat timeout of all claimed local jobs; empty if there is none. */
+    /** {@return the shortest heartbeat timeout of all claimed local jobs; empty if there is none} */
     Optional<Duration> shortestHeartbeatTimeout();
 
     /**
@@ -57,7 +62,12 @@ public interface ReconcilableJobs {
      * @param claim the job as read, and its token; null if this release can't read the job's record
      */
     record Suspect(Attempt attempt, Cause cause, @Nullable Claim claim) {
-        /** A job whose record can be read. */
+        /**
+         * {@return a job whose record can be read}
+         *
+         * @param claim the claim that is overdue
+         * @param cause why it is
+         */
         public static Suspect of(Claim claim, Cause cause) {
             return new Suspect(claim.attempt(), cause, claim);
         }

@@ -24,18 +24,26 @@ public final class SchemaNotReadyException extends StoreException {
     private final String schema;
     private final Reason reason;
 
+    /**
+     * A schema that is not ready.
+     *
+     * @param schema its name
+     * @param reason what is wrong with it, for programs
+     * @param message what is wrong with it, and what to do
+     * @param cause the cause, or null if there is none
+     */
     public SchemaNotReadyException(String schema, Reason reason, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.schema = schema;
         this.reason = reason;
     }
 
-    /** The schema that was looked for. */
+    /** {@return the schema that was looked for} */
     public String schema() {
         return schema;
     }
 
-    /** What is wrong with it. */
+    /** {@return what is wrong with it} */
     public Reason reason() {
         return reason;
     }

@@ -4,6 +4,6 @@ import java.time.Instant;
 
 /** The only clock that decides anything: the database's. */
 public interface StoreClock {
-    /** The database's time, in whole microseconds. */
+    /** {@return the database's time, in whole microseconds} */
     Instant now();
 }

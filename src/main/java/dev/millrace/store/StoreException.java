@@ -6,6 +6,12 @@ import org.jspecify.annotations.Nullable;
 public class StoreException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    /**
+     * What the database could not do.
+     *
+     * @param message what was asked, what was found, and what to do
+     * @param cause the cause, or null if there is none
+     */
     public StoreException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

@@ -10,6 +10,12 @@ import org.jspecify.annotations.Nullable;
 public final class StoreUnavailableException extends StoreException {
     private static final long serialVersionUID = 1L;
 
+    /**
+     * A database that is not available.
+     *
+     * @param message what was asked and what happened
+     * @param cause the cause, or null if there is none
+     */
     public StoreUnavailableException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

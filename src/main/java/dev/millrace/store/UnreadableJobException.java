@@ -11,6 +11,13 @@ public final class UnreadableJobException extends StoreException {
 
     private final String jobId;
 
+    /**
+     * A job that can't be read.
+     *
+     * @param jobId the job's id
+     * @param what what can't be read, and why
+     * @param cause the cause, or null if there is none
+     */
     public UnreadableJobException(String jobId, String what, @Nullable Throwable cause) {
         super(
                 "Job \"" + jobId + "\" can't be read by this release: " + what
@@ -20,7 +27,7 @@ public final class UnreadableJobException extends StoreException {
         this.jobId = jobId;
     }
 
-    /** The job. */
+    /** {@return the job} */
     public String jobId() {
         return jobId;
     }

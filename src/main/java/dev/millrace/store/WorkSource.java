@@ -11,12 +11,20 @@ import org.jspecify.annotations.Nullable;
  * attempt that was superseded, or whose job has ended, changes nothing and is told so.
  */
 public interface WorkSource {
-    /** As {@link JobQueue#claim}. */
+    /**
+     * As {@link JobQueue#claim}.
+     *
+     * @param request for whom, from where, and how many
+     * @return the jobs, each with the token of its claim
+     */
     List<Claim> claim(ClaimRequest request);
 
     /**
      * What a claim took whose answer was lost: the claimed jobs that carry one of these tokens and that nobody has
      * started yet. Counts no attempt.
+     *
+     * @param tokens the tokens of the unanswered request
+     * @return the jobs that it took
      */
     List<Claim> recover(Collection<UUID> tokens);
 
@@ -24,18 +32,26 @@ public interface WorkSource {
      * A sign of life for each of these attempts, of one job at most once, in statements of at most 50. Waits for no
      * row: one that another transaction holds is {@link Pulse#BUSY}.
      *
+     * @param attempts attempts that were claimed here
      * @return an answer for each attempt
      */
     Map<Attempt, Pulse> beat(Collection<Attempt> attempts);
 
-    /** The attempt's handler is about to start: {@code Provisioning} becomes {@code Running}. */
+    /**
+     * The attempt's handler is about to start: {@code Provisioning} becomes {@code Running}.
+     *
+     * @param attempt the attempt
+     * @return what the job says to it
+     */
     Pulse start(Attempt attempt);
 
     /**
      * Reports progress; a sign of life as well.
      *
+     * @param attempt the attempt
      * @param percent 0 to 100, or null to leave it
      * @param phase 1 to 512 characters, or null to leave it
+     * @return what the job says to it
      */
     Pulse progress(Attempt attempt, @Nullable Double percent, @Nullable String phase);
 
@@ -43,6 +59,8 @@ public interface WorkSource {
      * Ends the attempt. Repeatable: an ending that an earlier, unanswered call has already written is recognised by
      * its token.
      *
+     * @param claim the claim that the attempt has
+     * @param finish how it ends
      * @return true if the attempt is ended as asked (or {@code Cancelled}, where {@link Finish} says so), false if it
      *     was no longer the job's, and nothing was written
      */

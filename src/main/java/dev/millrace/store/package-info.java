@@ -4,6 +4,8 @@
  *
  * <p>All of them throw {@link dev.millrace.store.StoreException} when the database can't do what was asked, and {@link
  * dev.millrace.job.InvalidJobException}, before any SQL, when an argument is not allowed.
+ *
+ * @serial exclude
  */
 @NullMarked
 package dev.millrace.store;

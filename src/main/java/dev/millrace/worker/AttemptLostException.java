@@ -20,17 +20,17 @@ public final class AttemptLostException extends RuntimeException {
         this.worker = worker;
     }
 
-    /** The job. */
+    /** {@return the job} */
     public String jobId() {
         return jobId;
     }
 
-    /** The number of the attempt that was refused. */
+    /** {@return the number of the attempt that was refused} */
     public int attempt() {
         return attempt;
     }
 
-    /** The name of the worker that runs it. */
+    /** {@return the name of the worker that runs it} */
     public String worker() {
         return worker;
     }

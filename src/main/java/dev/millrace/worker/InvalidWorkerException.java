@@ -18,17 +18,17 @@ public final class InvalidWorkerException extends IllegalArgumentException {
         this.allowed = allowed;
     }
 
-    /** Which setting, such as {@code concurrency}. */
+    /** {@return which setting, such as {@code concurrency}} */
     public String setting() {
         return setting;
     }
 
-    /** What was found. */
+    /** {@return what was found} */
     public String found() {
         return found;
     }
 
-    /** What is allowed instead. */
+    /** {@return what is allowed instead} */
     public String allowed() {
         return allowed;
     }

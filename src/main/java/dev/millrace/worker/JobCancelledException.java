@@ -17,22 +17,22 @@ public final class JobCancelledException extends RuntimeException {
         this.reason = reason;
     }
 
-    /** The job that should stop. */
+    /** {@return the job that should stop} */
     public String jobId() {
         return jobId;
     }
 
-    /** The number of the attempt. */
+    /** {@return the number of the attempt} */
     public int attempt() {
         return attempt;
     }
 
-    /** The name of the worker that runs it. */
+    /** {@return the name of the worker that runs it} */
     public String worker() {
         return worker;
     }
 
-    /** Why it should stop. */
+    /** {@return why it should stop} */
     public StopReason reason() {
         return reason;
     }

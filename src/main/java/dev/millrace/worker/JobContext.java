@@ -9,21 +9,21 @@ import java.util.Optional;
  * handler's own thread only.
  */
 public interface JobContext {
-    /** The job as it was claimed. */
+    /** {@return the job as it was claimed} */
     Job job();
 
-    /** The number of this attempt, from 1: how often the job has been claimed. */
+    /** {@return the number of this attempt, from 1: how often the job has been claimed} */
     int attempt();
 
-    /** The name of the worker that runs this attempt. */
+    /** {@return the name of the worker that runs this attempt} */
     String worker();
 
-    /** Whether the handler should stop: see {@link #stopReason}. */
+    /** {@return whether the handler should stop: see {@link #stopReason}} */
     boolean cancelled();
 
     /**
-     * Why the handler should stop; empty while it shouldn't. The handler's thread was interrupted when the reason came
-     * up, once for each reason.
+     * {@return why the handler should stop; empty while it shouldn't} The handler's thread was interrupted when the
+     * reason came up, once for each reason.
      */
     Optional<StopReason> stopReason();
 
@@ -46,9 +46,17 @@ public interface JobContext {
      */
     void progress(double percent, String phase);
 
-    /** As {@link #progress(double, String)}, leaving the phase as it is. */
+    /**
+     * As {@link #progress(double, String)}, leaving the phase as it is.
+     *
+     * @param percent 0 to 100
+     */
     void progress(double percent);
 
-    /** As {@link #progress(double, String)}, leaving the percentage as it is. */
+    /**
+     * As {@link #progress(double, String)}, leaving the percentage as it is.
+     *
+     * @param phase 1 to 512 characters
+     */
     void phase(String phase);
 }

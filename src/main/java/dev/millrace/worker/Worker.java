@@ -87,7 +87,13 @@ public final class Worker implements AutoCloseable {
         this.lifecycle = threads.lifecycle(this::live);
     }
 
-    /** Starts to put a worker together that takes its work from this source. */
+    /**
+     * Starts to put a worker together that takes its work from this source.
+     *
+     * @param source where jobs are claimed, and their outcomes written
+     * @param codec makes payloads of parameters
+     * @return a setup, to be given handlers
+     */
     public static WorkerSetup on(WorkSource source, PayloadCodec codec) {
         return new WorkerSetup(source, codec);
     }
@@ -121,12 +127,12 @@ public final class Worker implements AutoCloseable {
         claims.wakeUp();
     }
 
-    /** What it was set to. */
+    /** {@return what it was set to} */
     public WorkerSettings settings() {
         return settings;
     }
 
-    /** How it is doing. Cheap; asks no database. */
+    /** {@return how it is doing} Cheap; asks no database. */
     public WorkerStatus status() {
         Health.Trouble trouble = health.last();
         return new WorkerStatus(

@@ -34,6 +34,19 @@ public record WorkerSettings(
     /** The most jobs that one worker may run at a time. */
     public static final int MAX_CONCURRENCY = 10_000;
 
+    /**
+     * Checks the values.
+     *
+     * @param name see {@link #name()}
+     * @param runtimeProfiles see {@link #runtimeProfiles()}
+     * @param queues see {@link #queues()}
+     * @param concurrency see {@link #concurrency()}
+     * @param claimLimit see {@link #claimLimit()}
+     * @param pollInterval see {@link #pollInterval()}
+     * @param drainTimeout see {@link #drainTimeout()}
+     * @param beatRetryDelay see {@link #beatRetryDelay()}
+     * @throws InvalidWorkerException if a value is not allowed
+     */
     public WorkerSettings {
         SettingChecks.text("name", name, 512, 2_048);
         runtimeProfiles = SettingChecks.names("runtimeProfiles", runtimeProfiles);
@@ -46,7 +59,7 @@ public record WorkerSettings(
                 "beatRetryDelay", beatRetryDelay, Duration.ofMillis(10), HeartbeatPolicy.DEFAULT.interval());
     }
 
-    /** The defaults, with a new name made of the host, the process id and a random number. */
+    /** {@return the defaults, with a new name made of the host, the process id and a random number} */
     public static WorkerSettings defaults() {
         return new WorkerSettings(
                 WorkerName.random(),
@@ -59,41 +72,81 @@ public record WorkerSettings(
                 Duration.ofSeconds(2));
     }
 
+    /**
+     * {@return these settings with another name}
+     *
+     * @param value see {@link #name()}
+     */
     public WorkerSettings withName(String value) {
         return new WorkerSettings(
                 value, runtimeProfiles, queues, concurrency, claimLimit, pollInterval, drainTimeout, beatRetryDelay);
     }
 
+    /**
+     * {@return these settings with other profiles}
+     *
+     * @param value see {@link #runtimeProfiles()}
+     */
     public WorkerSettings withRuntimeProfiles(List<String> value) {
         return new WorkerSettings(
                 name, value, queues, concurrency, claimLimit, pollInterval, drainTimeout, beatRetryDelay);
     }
 
+    /**
+     * {@return these settings with other queues}
+     *
+     * @param value see {@link #queues()}
+     */
     public WorkerSettings withQueues(List<String> value) {
         return new WorkerSettings(
                 name, runtimeProfiles, value, concurrency, claimLimit, pollInterval, drainTimeout, beatRetryDelay);
     }
 
+    /**
+     * {@return these settings with another concurrency}
+     *
+     * @param value see {@link #concurrency()}
+     */
     public WorkerSettings withConcurrency(int value) {
         return new WorkerSettings(
                 name, runtimeProfiles, queues, value, claimLimit, pollInterval, drainTimeout, beatRetryDelay);
     }
 
+    /**
+     * {@return these settings with another limit of claims}
+     *
+     * @param value see {@link #claimLimit()}
+     */
     public WorkerSettings withClaimLimit(int value) {
         return new WorkerSettings(
                 name, runtimeProfiles, queues, concurrency, value, pollInterval, drainTimeout, beatRetryDelay);
     }
 
+    /**
+     * {@return these settings with another interval of polls}
+     *
+     * @param value see {@link #pollInterval()}
+     */
     public WorkerSettings withPollInterval(Duration value) {
         return new WorkerSettings(
                 name, runtimeProfiles, queues, concurrency, claimLimit, value, drainTimeout, beatRetryDelay);
     }
 
+    /**
+     * {@return these settings with another time to drain}
+     *
+     * @param value see {@link #drainTimeout()}
+     */
     public WorkerSettings withDrainTimeout(Duration value) {
         return new WorkerSettings(
                 name, runtimeProfiles, queues, concurrency, claimLimit, pollInterval, value, beatRetryDelay);
     }
 
+    /**
+     * {@return these settings with another delay before a beat is repeated}
+     *
+     * @param value see {@link #beatRetryDelay()}
+     */
     public WorkerSettings withBeatRetryDelay(Duration value) {
         return new WorkerSettings(
                 name, runtimeProfiles, queues, concurrency, claimLimit, pollInterval, drainTimeout, value);

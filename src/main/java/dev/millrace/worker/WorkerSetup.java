@@ -28,6 +28,10 @@ public final class WorkerSetup {
     /**
      * Runs jobs of this kind with this handler. The worker claims only kinds that have one.
      *
+     * @param <T> the payload's type
+     * @param type the kind of job, and the type of its payload
+     * @param handler runs a job; called by several threads at a time
+     * @return this setup
      * @throws InvalidWorkerException if the kind has a handler already
      */
     public <T> WorkerSetup handle(JobType<T> type, JobHandler<? super T> handler) {
@@ -42,13 +46,23 @@ public final class WorkerSetup {
         return this;
     }
 
-    /** Replaces all settings. */
+    /**
+     * Replaces all settings.
+     *
+     * @param value the settings
+     * @return this setup
+     */
     public WorkerSetup settings(WorkerSettings value) {
         this.settings = Objects.requireNonNull(value, "settings");
         return this;
     }
 
-    /** Changes settings, such as {@code settings -> settings.withConcurrency(4)}. */
+    /**
+     * Changes settings, such as {@code settings -> settings.withConcurrency(4)}.
+     *
+     * @param change makes the new settings of those that are set
+     * @return this setup
+     */
     public WorkerSetup settings(UnaryOperator<WorkerSettings> change) {
         return settings(change.apply(settings));
     }
@@ -56,6 +70,9 @@ public final class WorkerSetup {
     /**
      * Closes this with the worker, after it has drained; the last given first. What it throws is logged. Its closing
      * should be bounded, as {@link Worker#close} waits for it.
+     *
+     * @param companion what to close
+     * @return this setup
      */
     public WorkerSetup closeWith(AutoCloseable companion) {
         companions.add(Objects.requireNonNull(companion, "companion"));
@@ -68,7 +85,7 @@ public final class WorkerSetup {
     }
 
     /**
-     * A worker that is not started yet.
+     * {@return a worker that is not started yet}
      *
      * @throws InvalidWorkerException if there is no handler
      */
@@ -89,7 +106,7 @@ public final class WorkerSetup {
                 timings);
     }
 
-    /** A worker that is started. As {@link #build}, then {@link Worker#start}. */
+    /** {@return a worker that is started} As {@link #build}, then {@link Worker#start}. */
     public Worker start() {
         return build().start();
     }

@@ -42,7 +42,7 @@ public record WorkerStatus(
         CLOSED
     }
 
-    /** Whether it was started and nothing keeps it from claiming. */
+    /** {@return whether it was started and nothing keeps it from claiming} */
     public boolean healthy() {
         return claiming == Claiming.YES;
     }

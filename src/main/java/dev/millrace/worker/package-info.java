@@ -7,6 +7,8 @@
  * own thread. They share {@code RunningAttempts}, which is keyed by claim token. A job goes through {@code Intake}
  * (registered, watched, given a thread), {@code AttemptRunner} (promoted, decoded, handled) and {@code Outcomes} (its
  * end written, as often as it takes). {@code RunningAttempt} is where they meet; read it first.
+ *
+ * @serial exclude
  */
 @NullMarked
 package dev.millrace.worker;

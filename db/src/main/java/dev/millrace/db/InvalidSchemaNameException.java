@@ -15,7 +15,7 @@ public final class InvalidSchemaNameException extends IllegalArgumentException {
         this.schema = schema;
     }
 
-    /** The name that was refused. */
+    /** {@return the name that was refused} */
     public String schema() {
         return schema;
     }

@@ -42,17 +42,17 @@ public final class MigrationException extends RuntimeException {
         this.sqlState = sqlState;
     }
 
-    /** Why it failed. */
+    /** {@return why it failed} */
     public Reason reason() {
         return reason;
     }
 
-    /** The schema. */
+    /** {@return the schema} */
     public String schema() {
         return schema;
     }
 
-    /** The SQLSTATE of the database's error, or null if there was none. */
+    /** {@return the SQLSTATE of the database's error, or null if there was none} */
     public @Nullable String sqlState() {
         return sqlState;
     }

@@ -57,7 +57,12 @@ public final class Migrator {
         this.release = release;
     }
 
-    /** A migrator for the schema {@value #DEFAULT_SCHEMA}. */
+    /**
+     * A migrator for the schema {@value #DEFAULT_SCHEMA}.
+     *
+     * @param dataSource gives connections to the database; each is closed after use
+     * @return a migrator with default settings; it has not looked at the database yet
+     */
     public static Migrator of(DataSource dataSource) {
         return of(dataSource, DEFAULT_SCHEMA);
     }
@@ -65,8 +70,10 @@ public final class Migrator {
     /**
      * A migrator for that schema.
      *
+     * @param dataSource gives connections to the database; each is closed after use
      * @param schema any PostgreSQL identifier of 1 to 63 bytes in UTF-8, taken as it is, upper and lower case told
      *     apart, such as {@code My-Jobs}; without NUL, double quotes or <code>${</code>, and not one of PostgreSQL's own
+     * @return a migrator with default settings; it has not looked at the database yet
      * @throws InvalidSchemaNameException if the name is none of these
      */
     public static Migrator of(DataSource dataSource, String schema) {
@@ -93,7 +100,12 @@ public final class Migrator {
                 release);
     }
 
-    /** How long one statement waits for a lock that another session holds. Default 10 s; allowed 1 ms to 1 h. */
+    /**
+     * How long one statement waits for a lock that another session holds. Default 10 s; allowed 1 ms to 1 h.
+     *
+     * @param timeout 1 ms to 1 h
+     * @return a migrator with that setting
+     */
     public Migrator lockTimeout(Duration timeout) {
         requireBetween("lockTimeout", timeout, Duration.ofMillis(1), Duration.ofHours(1));
         return new Migrator(
@@ -102,7 +114,12 @@ public final class Migrator {
                 release);
     }
 
-    /** How often a step is tried that could not have a lock, or lost a deadlock. Default 3; allowed 1 to 100. */
+    /**
+     * How often a step is tried that could not have a lock, or lost a deadlock. Default 3; allowed 1 to 100.
+     *
+     * @param attempts 1 to 100
+     * @return a migrator with that setting
+     */
     public Migrator lockAttempts(int attempts) {
         if (attempts < 1 || attempts > 100) {
             throw new IllegalArgumentException("lockAttempts is " + attempts + "; allowed are 1 to 100.");
@@ -113,7 +130,12 @@ public final class Migrator {
                 release);
     }
 
-    /** How long to wait for another node that is migrating the same schema. Default 5 min; allowed 1 ms to 1 d. */
+    /**
+     * How long to wait for another node that is migrating the same schema. Default 5 min; allowed 1 ms to 1 d.
+     *
+     * @param timeout 1 ms to 1 d
+     * @return a migrator with that setting
+     */
     public Migrator waitForOthers(Duration timeout) {
         requireBetween("waitForOthers", timeout, Duration.ofMillis(1), Duration.ofDays(1));
         return new Migrator(
@@ -132,6 +154,7 @@ public final class Migrator {
      * Compares the schema with this release, in a read-only transaction. It takes USAGE on the schema and SELECT on its
      * history and its table {@code controls}; where the schema is absent, nothing.
      *
+     * @return how the schema compares with this release
      * @throws MigrationException if the database can't be read, or its history is not that of this library
      */
     public SchemaState state() {
@@ -142,6 +165,7 @@ public final class Migrator {
      * Applies what is missing; does nothing, with one look at the history, if that is all there. A schema that a newer
      * release has migrated is left as it is, and this one runs on with it, if the schema says that it may.
      *
+     * @return what was done
      * @throws MigrationException if it can't, also when the schema says that this release is too old for it; nothing of
      *     the failed step is kept
      */

@@ -1,4 +1,8 @@
-/** The schema of Millrace: its Flyway migrations, and the migrator that applies them. */
+/**
+ * The schema of Millrace: its Flyway migrations, and the migrator that applies them.
+ *
+ * @serial exclude
+ */
 @NullMarked
 package dev.millrace.db;
 

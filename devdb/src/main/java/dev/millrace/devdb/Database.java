@@ -24,32 +24,37 @@ public final class Database {
         this.maintenance = maintenance;
     }
 
-    /** The name of the database. */
+    /** {@return the name of the database} */
     public String name() {
         return name;
     }
 
-    /** The JDBC URL of the database. */
+    /** {@return the JDBC URL of the database} */
     public String jdbcUrl() {
         return coordinates.jdbcUrl();
     }
 
-    /** The user to connect as, who may do everything in a container and in an embedded server. */
+    /** {@return the user to connect as, who may do everything in a container and in an embedded server} */
     public String user() {
         return coordinates.user();
     }
 
-    /** The user's password. An embedded server does not ask for one. */
+    /** {@return the user's password} An embedded server does not ask for one. */
     public String password() {
         return coordinates.password();
     }
 
-    /** An unpooled data source for {@link #user()}. */
+    /** {@return an unpooled data source for {@link #user()}} */
     public DataSource dataSource() {
         return coordinates.dataSource();
     }
 
-    /** An unpooled data source for another user. An embedded server takes any password. */
+    /**
+     * {@return an unpooled data source for another user} An embedded server takes any password.
+     *
+     * @param user any role of the server
+     * @param password its password
+     */
     public DataSource dataSource(String user, String password) {
         return coordinates.as(user, password).dataSource();
     }

@@ -58,6 +58,7 @@ public final class DevDatabase implements AutoCloseable {
     /**
      * Starts, or connects to, the server that the settings call for.
      *
+     * @return the running server, to be closed
      * @throws DevDatabaseException if a setting is not allowed, or the server can't be had
      */
     public static DevDatabase start() {
@@ -98,6 +99,8 @@ public final class DevDatabase implements AutoCloseable {
      * Starts, or connects to, a server of that kind, whatever {@code millrace.devdb} says. {@link Provider#EMBEDDED}
      * gives a test a server of its own that it may stop.
      *
+     * @param provider what kind of server
+     * @return the running server, to be closed
      * @throws DevDatabaseException if a setting is not allowed, or the server can't be had
      */
     public static DevDatabase start(Provider provider) {
@@ -120,40 +123,42 @@ public final class DevDatabase implements AutoCloseable {
         };
     }
 
-    /** What kind of server it is. */
+    /** {@return what kind of server it is} */
     public Provider provider() {
         return server.provider();
     }
 
     /**
-     * One line for people, such as {@code Using embedded PostgreSQL 18.4 on port 23456 (no JDBC URL given, no Docker
-     * engine answered)}.
+     * {@return one line for people, such as {@code Using embedded PostgreSQL 18.4 on port 23456 (no JDBC URL given, no
+     * Docker engine answered)}}
      */
     public String description() {
         return description;
     }
 
-    /** The JDBC URL of the server's own database: {@code postgres}, or the one that the given URL names. */
+    /** {@return the JDBC URL of the server's own database: {@code postgres}, or the one that the given URL names} */
     public String jdbcUrl() {
         return database.jdbcUrl();
     }
 
-    /** The user to connect as; a superuser of a container and of an embedded server. */
+    /** {@return the user to connect as; a superuser of a container and of an embedded server} */
     public String user() {
         return database.user();
     }
 
-    /** The user's password. An embedded server does not ask for one. */
+    /** {@return the user's password} An embedded server does not ask for one. */
     public String password() {
         return database.password();
     }
 
-    /** An unpooled data source for the server's own database. */
+    /** {@return an unpooled data source for the server's own database} */
     public DataSource dataSource() {
         return database.dataSource();
     }
 
-    /** The TCP port on which the server listens. It stays the same when an embedded server is started again. */
+    /**
+     * {@return the TCP port on which the server listens} It stays the same when an embedded server is started again.
+     */
     public int port() {
         return server.port();
     }
@@ -162,6 +167,7 @@ public final class DevDatabase implements AutoCloseable {
      * Creates an empty database.
      *
      * @param name any identifier, taken as it is
+     * @return the database
      * @throws DevDatabaseException if that fails, for instance because the name is taken or the user lacks CREATEDB
      */
     public Database createDatabase(String name) {
@@ -175,7 +181,11 @@ public final class DevDatabase implements AutoCloseable {
         return created;
     }
 
-    /** A database of that name, which need not exist yet. */
+    /**
+     * {@return a database of that name, which need not exist yet}
+     *
+     * @param name its name, taken as it is
+     */
     public Database database(String name) {
         return new Database(name, server.coordinates().inDatabase(name), server.coordinates());
     }
@@ -183,6 +193,7 @@ public final class DevDatabase implements AutoCloseable {
     /**
      * Stops an embedded server and keeps its data; does nothing if it is stopped.
      *
+     * @param mode in an orderly way, or as a crash would
      * @throws ServerNotControllableException if it is not embedded
      */
     public void stop(StopMode mode) {
@@ -199,7 +210,7 @@ public final class DevDatabase implements AutoCloseable {
         server.startAgain();
     }
 
-    /** Whether the server was started and not stopped since; of a given one, always. */
+    /** {@return whether the server was started and not stopped since; of a given one, always} */
     public boolean isRunning() {
         return server.isRunning();
     }

@@ -46,8 +46,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 public @interface MillraceDatabase {
 
     /**
-     * The schema's name; empty for the setting {@code millrace.devdb.schema}, or else {@code millrace}. With the
-     * setting, a whole suite runs in another schema.
+     * {@return the schema's name; empty for the setting {@code millrace.devdb.schema}, or else {@code millrace}}
+     * With the setting, a whole suite runs in another schema.
      */
     String schema() default "";
 }

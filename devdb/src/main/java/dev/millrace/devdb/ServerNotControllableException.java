@@ -12,7 +12,7 @@ public final class ServerNotControllableException extends UnsupportedOperationEx
         this.provider = provider;
     }
 
-    /** The provider of the server that was asked to stop or start. */
+    /** {@return the provider of the server that was asked to stop or start} */
     public Provider provider() {
         return provider;
     }

@@ -31,27 +31,30 @@ public final class TestDatabase {
         this.drop = drop;
     }
 
-    /** The schema that was migrated. */
+    /** {@return the schema that was migrated} */
     public String schema() {
         return schema;
     }
 
-    /** The JDBC URL of the class's database. */
+    /** {@return the JDBC URL of the class's database} */
     public String jdbcUrl() {
         return database.jdbcUrl();
     }
 
-    /** The user to connect as: the server's, or with {@code millrace.devdb.role} one that owns the schema and no more. */
+    /**
+     * {@return the user to connect as: the server's, or with {@code millrace.devdb.role} one that owns the schema and no
+     * more}
+     */
     public String user() {
         return database.user();
     }
 
-    /** The user's password. */
+    /** {@return the user's password} */
     public String password() {
         return database.password();
     }
 
-    /** A HikariCP pool of up to 10 connections, made at the first call and closed after the class. */
+    /** {@return a HikariCP pool of up to 10 connections, made at the first call and closed after the class} */
     public DataSource dataSource() {
         lock.lock();
         try {
@@ -70,25 +73,30 @@ public final class TestDatabase {
         }
     }
 
-    /** A data source whose connections are new each time, for tests that look at sessions or break them. */
+    /** {@return a data source whose connections are new each time, for tests that look at sessions or break them} */
     public DataSource unpooledDataSource() {
         return database.dataSource();
     }
 
     /**
-     * An unpooled data source for the server's user, for what tests need beyond the schema: creating a role, ending the
-     * sessions of others.
+     * {@return an unpooled data source for the server's user, for what tests need beyond the schema: creating a role,
+     * ending the sessions of others}
      */
     public DataSource adminDataSource() {
         return asAdmin.dataSource();
     }
 
-    /** An unpooled data source for another user; a container and a given server check the password. */
+    /**
+     * {@return an unpooled data source for another user; a container and a given server check the password}
+     *
+     * @param user any role of the server
+     * @param password its password
+     */
     public DataSource unpooledDataSource(String user, String password) {
         return database.dataSource(user, password);
     }
 
-    /** The server, which other classes use at the same time: don't stop it. */
+    /** {@return the server, which other classes use at the same time: don't stop it} */
     public DevDatabase server() {
         return server;
     }

@@ -28,17 +28,17 @@ public enum JobStatus {
         this.literal = literal;
     }
 
-    /** The value of this status in the database and in JSON. */
+    /** {@return the value of this status in the database and in JSON} */
     public String literal() {
         return literal;
     }
 
-    /** Whether the job has ended: succeeded, failed or cancelled. */
+    /** {@return whether the job has ended: succeeded, failed or cancelled} */
     public boolean isFinal() {
         return FINAL.contains(this);
     }
 
-    /** Whether a worker or backend holds the job: provisioning or running. */
+    /** {@return whether a worker or backend holds the job: provisioning or running} */
     public boolean isClaimed() {
         return this == PROVISIONING || this == RUNNING;
     }
@@ -46,6 +46,8 @@ public enum JobStatus {
     /**
      * The status with this literal, compared exactly.
      *
+     * @param literal such as {@code Queued}
+     * @return the status
      * @throws IllegalArgumentException if there is none; the message lists those that there are
      */
     public static JobStatus of(String literal) {

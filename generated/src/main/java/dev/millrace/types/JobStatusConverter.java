@@ -12,6 +12,7 @@ public final class JobStatusConverter extends AbstractConverter<String, JobStatu
 
     private static final long serialVersionUID = 1L;
 
+    /** A converter; it has no state, so that one can serve all. */
     public JobStatusConverter() {
         super(String.class, JobStatus.class);
     }

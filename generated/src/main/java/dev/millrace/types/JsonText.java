@@ -35,6 +35,8 @@ public final class JsonText {
     /**
      * The value that this text is.
      *
+     * @param text one JSON value, of any kind
+     * @return the value, with the text unchanged
      * @throws IllegalArgumentException if the text isn't one well-formed JSON value. The message says where, but quotes
      *     nothing of the text, so that it can be logged.
      */
@@ -49,7 +51,7 @@ public final class JsonText {
         return new JsonText(text);
     }
 
-    /** The text of this value, as it was given. */
+    /** {@return the text of this value, as it was given} */
     public String text() {
         return text;
     }

@@ -13,6 +13,7 @@ public final class JsonTextConverter extends AbstractConverter<JSON, JsonText> {
 
     private static final long serialVersionUID = 1L;
 
+    /** A converter; it has no state, so that one can serve all. */
     public JsonTextConverter() {
         super(JSON.class, JsonText.class);
     }

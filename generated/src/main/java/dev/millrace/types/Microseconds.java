@@ -30,6 +30,8 @@ public final class Microseconds {
     /**
      * The instant without what is smaller than a microsecond: the next one at or before it.
      *
+     * @param instant the instant to cut
+     * @return the same instant if there is nothing to cut
      * @throws IllegalArgumentException if it is before {@link #EARLIEST} or after {@link #LATEST}
      */
     public static Instant truncate(Instant instant) {
@@ -43,6 +45,8 @@ public final class Microseconds {
     /**
      * The duration without what is smaller than a microsecond: the next one towards zero.
      *
+     * @param duration the duration to cut; may be negative
+     * @return the same duration if there is nothing to cut
      * @throws IllegalArgumentException if it is longer than {@link #LONGEST}, in either direction
      */
     public static Duration truncate(Duration duration) {

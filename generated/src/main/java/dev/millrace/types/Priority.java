@@ -5,10 +5,13 @@ import java.util.stream.Collectors;
 
 /** How urgent a job is. Of two jobs of one queue that are both due, the more urgent one is claimed first. */
 public enum Priority {
+    /** Before all others. */
     CRITICAL(0, "Critical"),
+    /** Before normal ones. */
     HIGH(1, "High"),
     /** The default. */
     NORMAL(2, "Normal"),
+    /** After all others. */
     LOW(3, "Low");
 
     private final short code;
@@ -19,12 +22,12 @@ public enum Priority {
         this.literal = literal;
     }
 
-    /** The value of this priority in the database: 0 is the most urgent. */
+    /** {@return the value of this priority in the database: 0 is the most urgent} */
     public short code() {
         return code;
     }
 
-    /** The value of this priority in JSON. */
+    /** {@return the value of this priority in JSON} */
     public String literal() {
         return literal;
     }
@@ -32,6 +35,8 @@ public enum Priority {
     /**
      * The priority with this code.
      *
+     * @param code 0 to 3
+     * @return the priority
      * @throws IllegalArgumentException if there is none; the message lists those that there are
      */
     public static Priority of(int code) {
@@ -46,6 +51,8 @@ public enum Priority {
     /**
      * The priority with this literal, compared exactly.
      *
+     * @param literal such as {@code Normal}
+     * @return the priority
      * @throws IllegalArgumentException if there is none; the message lists those that there are
      */
     public static Priority of(String literal) {

@@ -12,6 +12,7 @@ public final class PriorityConverter extends AbstractConverter<Short, Priority> 
 
     private static final long serialVersionUID = 1L;
 
+    /** A converter; it has no state, so that one can serve all. */
     public PriorityConverter() {
         super(Short.class, Priority.class);
     }

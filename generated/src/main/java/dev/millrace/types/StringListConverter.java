@@ -13,6 +13,7 @@ public final class StringListConverter extends AbstractConverter<String[], List<
 
     private static final long serialVersionUID = 1L;
 
+    /** A converter; it has no state, so that one can serve all. */
     public StringListConverter() {
         super(String[].class, listOfStrings());
     }

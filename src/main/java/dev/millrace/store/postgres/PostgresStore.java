@@ -42,7 +42,13 @@ public final class PostgresStore {
         this.clock = new PostgresStoreClock(database);
     }
 
-    /** Each operation in a transaction of its own, on a connection of this pool. */
+    /**
+     * Each operation in a transaction of its own, on a connection of this pool.
+     *
+     * @param pool gives connections to the database; each is closed after use
+     * @param schema the name of the schema, taken as it is
+     * @return the store; it has not looked at the database yet
+     */
     public static PostgresStore on(DataSource pool, String schema) {
         return on(pool, schema, new SchemaGate(schema, Release.current()));
     }
@@ -52,32 +58,47 @@ public final class PostgresStore {
         return new PostgresStore(new OwnConnections(pool), schema, gate, new JobCodec());
     }
 
-    /** The same schema, each operation in the transaction that this configuration is of; of its settings none is used. */
+    /**
+     * The same schema, each operation in the transaction that this configuration is of; of its settings none is used.
+     *
+     * @param transaction the configuration that jOOQ hands to the body of a transaction
+     * @return the store within the transaction
+     */
     public PostgresStore in(Configuration transaction) {
         return new PostgresStore(new CallerConnection(transaction.connectionProvider()), schema, gate, codec);
     }
 
-    /** The same schema, each operation on this connection, which stays the caller's to commit and close. */
+    /**
+     * The same schema, each operation on this connection, which stays the caller's to commit and close.
+     *
+     * @param connection open, and not in auto-commit mode
+     * @return the store on the connection
+     */
     public PostgresStore in(Connection connection) {
         return new PostgresStore(new CallerConnection(new DefaultConnectionProvider(connection)), schema, gate, codec);
     }
 
+    /** {@return jobs as rows: create, read, change} */
     public JobStore jobs() {
         return jobs;
     }
 
+    /** {@return the local queue} */
     public JobQueue queue() {
         return queue;
     }
 
+    /** {@return where workers get their jobs from} */
     public WorkSource work() {
         return work;
     }
 
+    /** {@return what a reconciler needs} */
     public ReconcilableJobs reconcilable() {
         return reconcilable;
     }
 
+    /** {@return the database's clock} */
     public StoreClock clock() {
         return clock;
     }

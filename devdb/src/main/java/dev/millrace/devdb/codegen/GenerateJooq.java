@@ -42,8 +42,10 @@ public final class GenerateJooq {
     /**
      * Runs the generator as the arguments say.
      *
+     * @param arguments as described above
      * @throws IllegalArgumentException if there are others than those four
      * @throws IllegalStateException if a check finds differences, which it has printed
+     * @throws Exception if files or the server are not as they should be
      */
     public static void main(String[] arguments) throws Exception {
         run(arguments, System.out);
