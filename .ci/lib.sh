@@ -33,3 +33,13 @@ jdk_home() {
     fi
   done
 }
+
+# The version of the project; that of bom/pom.xml, which has no parent, is compared with it by the release leg.
+project_version() {
+  sed -n '/<artifactId>millrace-parent</{n;s:.*<version>\(.*\)</version>.*:\1:p;q;}' pom.xml
+}
+
+# The folders of the modules that are published: all that don't say maven.deploy.skip.
+published_modules() {
+  grep -L '<maven.deploy.skip>true<' */pom.xml | xargs -n 1 dirname
+}
