@@ -18,11 +18,11 @@ final class Failures {
             Doing doing, @Nullable String role, @Nullable String database) {
 
         private String quotedRole() {
-            return role == null ? "the role" : "\"" + role + "\"";
+            return role == null ? "the role" : Identifiers.quoted(role);
         }
 
         private String quotedDatabase() {
-            return database == null ? "the database" : "\"" + database + "\"";
+            return database == null ? "the database" : Identifiers.quoted(database);
         }
     }
 
@@ -40,6 +40,9 @@ final class Failures {
 
     private static Reason reasonOf(SQLException failure, Doing doing) {
         String state = failure.getSQLState() == null ? "" : failure.getSQLState();
+        if (state.equals("42501")) {
+            return Reason.MISSING_PRIVILEGE; // also that to connect, which pools report as a passing failure
+        }
         if (state.startsWith("08")
                 || state.startsWith("57P")
                 || state.equals("53300")
@@ -47,7 +50,6 @@ final class Failures {
             return Reason.UNREACHABLE;
         }
         return switch (state) {
-            case "42501" -> Reason.MISSING_PRIVILEGE;
             case "55P03", "40P01" -> Reason.LOCK_NOT_OBTAINED;
             case "25006" -> Reason.READ_ONLY;
             default -> doing == Doing.CONNECTING && refused(state) ? Reason.UNREACHABLE : Reason.FAILED;
@@ -66,7 +68,7 @@ final class Failures {
                         + " right, then try again: nothing is left half done.";
             case MISSING_PRIVILEGE -> privilegeAdvice(schema, situation);
             case READ_ONLY -> " Connect to the primary, with a role whose sessions may write.";
-            case LOCK_NOT_OBTAINED, SCHEMA_TOO_NEW, HISTORY_DIFFERS, FAILED -> "";
+            case LOCK_NOT_OBTAINED, SCHEMA_TOO_NEW, HISTORY_DIFFERS, NOT_UTF8, FAILED -> "";
         };
     }
 
@@ -84,9 +86,9 @@ final class Failures {
                         + "; or let the role do it: GRANT CREATE ON DATABASE " + situation.quotedDatabase() + " TO "
                         + role + ";";
             case MIGRATING ->
-                " Migrations run as the role that owns the schema and its tables. While the schema holds"
-                        + " nothing of Millrace, this is enough: GRANT USAGE, CREATE ON SCHEMA " + name + " TO " + role
-                        + ";";
+                " Migrations run as the role that owns the schema and its tables (see docs/roles.md). While the"
+                        + " schema holds nothing of Millrace, this is enough: GRANT USAGE, CREATE ON SCHEMA " + name
+                        + " TO " + role + ";";
         };
     }
 

@@ -24,6 +24,8 @@ public final class MigrationException extends RuntimeException {
         SCHEMA_TOO_NEW,
         /** The migrations that were applied are not those of this library (checksums, or gaps in the history). */
         HISTORY_DIFFERS,
+        /** The database's encoding is not UTF8, so it can't keep every character. */
+        NOT_UTF8,
         /** The server, or the session, only reads: a standby, or {@code default_transaction_read_only}. */
         READ_ONLY,
         /** Anything else. */

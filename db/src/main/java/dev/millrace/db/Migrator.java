@@ -219,11 +219,24 @@ public final class Migrator {
     }
 
     private Comparison compare(Steps.Step step) throws SQLException {
+        requireUtf8(step.transaction());
         Comparison history = migrations.compare(step.transaction().forFlyway());
         return history.state().version() == null
                 ? history
                 : history.withOldestWriter(
                         SchemaFacts.oldestWriter(step.transaction().connection(), schema()), release.version());
+    }
+
+    /** Any other encoding lacks characters, so a job would be refused for what is in its payload or its name. */
+    private void requireUtf8(OneTransaction transaction) {
+        if (!transaction.encoding().equals("UTF8")) {
+            String database = Identifiers.quoted(transaction.database());
+            throw refusal(
+                    Reason.NOT_UTF8,
+                    "Database " + database + " has the encoding " + transaction.encoding()
+                            + "; Millrace needs UTF8. An encoding can't be changed: create another database, with CREATE"
+                            + " DATABASE .. ENCODING 'UTF8' TEMPLATE template0, and restore a dump of this one into it.");
+        }
     }
 
     private void requireNotTooNew(Comparison comparison) {

@@ -37,7 +37,12 @@ final class OneTransaction implements AutoCloseable {
 
     /** Where we are, and the settings that Flyway changes for longer than a transaction. */
     private record Session(
-            String role, String database, String searchPath, boolean searchPathIsOwn, String roleSetting) {}
+            String role,
+            String database,
+            String encoding,
+            String searchPath,
+            boolean searchPathIsOwn,
+            String roleSetting) {}
 
     private OneTransaction(Connection connection, boolean readOnly, Duration lockTimeout) throws SQLException {
         this.connection = connection;
@@ -83,6 +88,11 @@ final class OneTransaction implements AutoCloseable {
         return session.database();
     }
 
+    /** The encoding of the database, in which everything in it is kept. */
+    String encoding() {
+        return session.encoding();
+    }
+
     /** What Flyway is given. Everything that it then does until {@link #commit()} is one step. */
     DataSource forFlyway() {
         return new SharedDataSource();
@@ -119,12 +129,17 @@ final class OneTransaction implements AutoCloseable {
 
     private Session readSession() throws SQLException {
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT current_user, current_database(), p.setting,"
-                        + " p.source = 'session', current_setting('role')"
+                ResultSet row = statement.executeQuery("SELECT current_user, current_database(),"
+                        + " current_setting('server_encoding'), p.setting, p.source = 'session', current_setting('role')"
                         + " FROM pg_settings AS p WHERE p.name = 'search_path'")) {
             row.next();
             return new Session(
-                    row.getString(1), row.getString(2), row.getString(3), row.getBoolean(4), row.getString(5));
+                    row.getString(1),
+                    row.getString(2),
+                    row.getString(3),
+                    row.getString(4),
+                    row.getBoolean(5),
+                    row.getString(6));
         }
     }
 

@@ -46,8 +46,8 @@ record SchemaName(String value) {
         }
     }
 
-    /** The name as SQL has it. It holds no double quotes, so there is nothing to double. */
+    /** The name as SQL has it. */
     String quoted() {
-        return "\"" + value + "\"";
+        return Identifiers.quoted(value);
     }
 }

@@ -53,8 +53,12 @@ final class EmptyDatabase implements AutoCloseable {
 
     /** A role that may connect, and nothing else. */
     String createRole() throws SQLException {
-        String role = uniqueName("role_");
-        execute("CREATE ROLE " + role + " LOGIN PASSWORD 'secret'");
+        return createRole("role_");
+    }
+
+    String createRole(String prefix) throws SQLException {
+        String role = uniqueName(prefix);
+        execute("CREATE ROLE " + Identifiers.quoted(role) + " LOGIN PASSWORD 'secret'");
         roles.add(role);
         return role;
     }
@@ -115,7 +119,7 @@ final class EmptyDatabase implements AutoCloseable {
         try (Connection connection = server.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             for (String role : roles) {
-                statement.execute("DROP ROLE " + role);
+                statement.execute("DROP ROLE " + Identifiers.quoted(role));
             }
         }
     }

@@ -3,14 +3,22 @@ package dev.millrace.db;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.millrace.db.MigrationException.Reason;
+import dev.millrace.devdb.Database;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Locale;
+import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Roles that may little, and a schema other than public: A17 of the field cases. */
 @MillraceDatabase
@@ -150,6 +158,74 @@ class MigratorPrivilegesTest {
 
         assertThat(reader.state().status()).isEqualTo(SchemaState.Status.CURRENT);
         assertThat(reader.migrate().appliedCount()).isZero();
+    }
+
+    @Test
+    void state_byARoleThatMayNotReadTheHistory_saysWhatToGrant() throws SQLException {
+        Migrator.of(database.dataSource(), "My-Jobs").migrate();
+        String role = database.createRole();
+        database.execute("GRANT USAGE ON SCHEMA \"My-Jobs\" TO " + role);
+        Migrator reader = Migrator.of(database.dataSource(role), "My-Jobs");
+
+        assertThat(catchThrowableOfType(MigrationException.class, reader::state))
+                .hasMessageContaining("permission denied for table millrace_schema_history")
+                .hasMessageContaining("GRANT SELECT ON \"My-Jobs\".millrace_schema_history TO \"" + role + "\";")
+                .extracting(MigrationException::reason)
+                .isEqualTo(Reason.MISSING_PRIVILEGE);
+    }
+
+    /** A pool reports it as a connection that it could not have in time. */
+    @Test
+    void migrate_byARoleThatMayNotConnect_saysWhatToGrant_alsoThroughAPool() throws SQLException {
+        String role = database.createRole();
+        database.execute("REVOKE CONNECT ON DATABASE " + database.name() + " FROM PUBLIC");
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(database.dataSource(role));
+        config.setInitializationFailTimeout(-1);
+        config.setConnectionTimeout(2_000);
+        try (HikariDataSource pool = new HikariDataSource(config)) {
+            for (DataSource one : List.of(database.dataSource(role), pool)) {
+                assertThat(catchThrowableOfType(MigrationException.class, Migrator.of(one)::migrate))
+                        .hasMessageContaining("GRANT CONNECT ON DATABASE")
+                        .extracting(MigrationException::reason)
+                        .isEqualTo(Reason.MISSING_PRIVILEGE);
+            }
+        }
+    }
+
+    @Test
+    void migrate_byARoleWithQuotesInItsName_proposesStatementsThatCanBeRun() throws SQLException {
+        String role = database.createRole("an \"odd\" ");
+        database.execute("CREATE SCHEMA millrace");
+
+        MigrationException failure =
+                catchThrowableOfType(MigrationException.class, Migrator.of(database.dataSource(role))::migrate);
+
+        String message = failure.getMessage();
+        database.execute(message.substring(message.indexOf("GRANT USAGE, CREATE")));
+        assertThat(Migrator.of(database.dataSource(role)).migrate().appliedCount())
+                .isPositive();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"LATIN1", "SQL_ASCII"})
+    void migrate_ofADatabaseThatCanNotKeepEveryCharacter_isRefused(String encoding) throws SQLException {
+        String name = database.name() + "_" + encoding.toLowerCase(Locale.ROOT);
+        database.execute("CREATE DATABASE " + name + " ENCODING '" + encoding
+                + "' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
+        Database other = neighbour.server().database(name);
+        try {
+            Migrator migrator = Migrator.of(other.dataSource());
+            for (ThrowingCallable call : List.<ThrowingCallable>of(migrator::migrate, migrator::state)) {
+                assertThat(catchThrowableOfType(MigrationException.class, call))
+                        .hasMessageContaining("Database \"" + name + "\" has the encoding " + encoding)
+                        .hasMessageContaining("ENCODING 'UTF8'")
+                        .extracting(MigrationException::reason)
+                        .isEqualTo(Reason.NOT_UTF8);
+            }
+        } finally {
+            other.drop();
+        }
     }
 
     @Test
