@@ -7,6 +7,7 @@ import dev.millrace.store.StoreUnavailableException;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLTransientConnectionException;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
@@ -54,6 +55,7 @@ final class Database {
         this.dsl = DSL.using(new DefaultConfiguration()
                 .set(connections)
                 .set(SQLDialect.POSTGRES)
+                .set(new Privileges(schema))
                 .set(new Settings()
                         .withRenderCatalog(false)
                         .withExecuteLogging(false)
@@ -85,6 +87,9 @@ final class Database {
         SQLException sql = e.getCause(SQLException.class);
         String state = sql == null || sql.getSQLState() == null ? "" : sql.getSQLState();
         String said = sql == null ? String.valueOf(e.getMessage()) : String.valueOf(sql.getMessage());
+        if (state.equals(Privileges.MISSING)) {
+            return missingPrivilege(what, said, e);
+        }
         if (e instanceof OwnConnections.NoConnectionException
                 || sql instanceof SQLTransientConnectionException
                 || sql instanceof SQLNonTransientConnectionException
@@ -111,12 +116,25 @@ final class Database {
                             + (own ? ", " + MAX_ATTEMPTS + " times in a row." : ". Repeat the whole transaction."),
                     e);
         }
-        if (state.equals("42501")) {
-            return new MissingPrivilegeException(
-                    "Can't " + what + ": " + said + ". Grant the role USAGE on schema \"" + schema
-                            + "\" and SELECT, INSERT, UPDATE and DELETE on its tables.",
-                    e);
-        }
         return new StoreException("Can't " + what + ": " + said, e);
+    }
+
+    private static MissingPrivilegeException missingPrivilege(String what, String said, DataAccessException failure) {
+        String role = null;
+        List<String> grants = List.of();
+        String advice;
+        if (failure instanceof Privileges.RefusedException refused) {
+            role = refused.role();
+            grants = refused.grants();
+            advice = grants.isEmpty()
+                    ? ". No grant would help: it was refused by a row-level security policy or a trigger, and Millrace's"
+                            + " tables work with neither. Remove it."
+                    : ". For this the role needs: " + String.join(" ", grants)
+                            + " What else it may need is in docs/roles.md.";
+        } else {
+            advice = ". The user of the data source needs: GRANT CONNECT ON DATABASE .. TO ..;";
+        }
+        String whose = role == null ? "" : " as role \"" + role + "\"";
+        return new MissingPrivilegeException(role, grants, "Can't " + what + whose + ": " + said + advice, failure);
     }
 }

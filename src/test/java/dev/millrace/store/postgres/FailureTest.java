@@ -11,7 +11,6 @@ import dev.millrace.job.JobReferences;
 import dev.millrace.job.NewJob;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Finish;
-import dev.millrace.store.MissingPrivilegeException;
 import dev.millrace.store.SchemaNotReadyException;
 import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.types.JsonText;
@@ -19,7 +18,6 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -83,35 +81,6 @@ class FailureTest {
 
     static List<Exception> poolFailures() {
         return List.of(new SQLException("pool exhausted"), new IllegalStateException("no target data source"));
-    }
-
-    @Test
-    void missingPrivilege_isNamedWithWhatToGrant() throws Exception {
-        try (Connection admin = db.database.adminDataSource().getConnection();
-                Statement statement = admin.createStatement()) {
-            statement.execute("DROP ROLE IF EXISTS millrace_failure_test");
-            statement.execute("CREATE ROLE millrace_failure_test LOGIN PASSWORD 'secret'");
-            try {
-                NewJob job = StoreFixture.newJob("k");
-                PostgresStore limited = PostgresStore.on(
-                        db.database.unpooledDataSource("millrace_failure_test", "secret"), db.database.schema());
-                assertThatThrownBy(() -> limited.jobs().submit(job))
-                        .isInstanceOf(MissingPrivilegeException.class)
-                        .hasMessageContaining("permission denied for schema")
-                        .hasMessageContaining("USAGE");
-                statement.execute("GRANT USAGE ON SCHEMA \"" + db.database.schema() + "\" TO millrace_failure_test");
-                statement.execute("GRANT SELECT ON ALL TABLES IN SCHEMA \"" + db.database.schema()
-                        + "\" TO millrace_failure_test");
-                assertThat(limited.jobs().get(job.id())).isEmpty();
-                assertThatThrownBy(() -> limited.jobs().submit(job))
-                        .isInstanceOf(MissingPrivilegeException.class)
-                        .hasMessageContaining("permission denied for table execution_jobs");
-                assertThat(db.jobs.get(job.id())).isEmpty();
-            } finally {
-                statement.execute("DROP OWNED BY millrace_failure_test");
-                statement.execute("DROP ROLE millrace_failure_test");
-            }
-        }
     }
 
     @Test

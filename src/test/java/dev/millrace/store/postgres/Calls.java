@@ -1,0 +1,176 @@
+package dev.millrace.store.postgres;
+
+import dev.millrace.job.Job;
+import dev.millrace.job.JobSpec;
+import dev.millrace.job.NewJob;
+import dev.millrace.store.Claim;
+import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Finish;
+import dev.millrace.store.JobQueue;
+import dev.millrace.store.JobStore;
+import dev.millrace.store.ReconcilableJobs;
+import dev.millrace.store.ReconcilableJobs.Cause;
+import dev.millrace.store.ReconcilableJobs.Suspect;
+import dev.millrace.store.StoreClock;
+import dev.millrace.store.WorkSource;
+import dev.millrace.types.JsonText;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * Every call that a store takes, each by itself: what it needs to be there is made by another store, which may do
+ * everything.
+ */
+public final class Calls {
+    private final PostgresStore owner;
+    private final Map<String, Consumer<PostgresStore>> calls = new LinkedHashMap<>();
+
+    private Calls(PostgresStore owner) {
+        this.owner = owner;
+    }
+
+    /** By name: the interface, the method, and where there are several of it, which one. */
+    public static Map<String, Consumer<PostgresStore>> of(PostgresStore owner) {
+        Calls calls = new Calls(owner);
+        calls.jobs();
+        calls.queue();
+        calls.work();
+        calls.recovery();
+        calls.requireAll();
+        return calls.calls;
+    }
+
+    private void jobs() {
+        calls.put("JobStore.submit", store -> store.jobs().submit(newJob()));
+        calls.put("JobStore.submit of one that is there", store -> {
+            NewJob job = newJob();
+            owner.jobs().submit(job);
+            store.jobs().submit(job);
+        });
+        calls.put(
+                "JobStore.create",
+                store -> store.jobs()
+                        .create(Job.of("job-" + UUID.randomUUID(), JobSpec.of("k", JsonText.of("{}")), Instant.EPOCH)));
+        calls.put("JobStore.get", store -> store.jobs().get(queued().id()));
+        calls.put("JobStore.compareAndSet", store -> {
+            Job job = queued();
+            store.jobs().compareAndSet(job, job.withAudit(job.audit().withCorrelationId("c")));
+        });
+        calls.put("JobStore.cancel", store -> store.jobs().cancel(queued().id(), "me", null));
+        calls.put(
+                "JobStore.cancel of one that runs",
+                store -> store.jobs().cancel(claimed().attempt().jobId(), "me", null));
+    }
+
+    private void queue() {
+        calls.put("JobQueue.enqueue", store -> {
+            Job job = queued();
+            owner.queue().remove(job.id());
+            store.queue().enqueue(job.id());
+        });
+        calls.put("JobQueue.claim", store -> store.queue().claim(request(List.of(queuedKind()))));
+        calls.put("JobQueue.claim of all kinds", store -> {
+            queued();
+            store.queue().claim(request(List.of()));
+        });
+        calls.put("JobQueue.claim of two kinds", store -> store.queue().claim(request(List.of(queuedKind(), "none"))));
+        calls.put("JobQueue.requeue", store -> store.queue().requeue(queued().id(), Duration.ZERO));
+        calls.put(
+                "JobQueue.requeue of an attempt",
+                store -> store.queue().requeue(claimed().attempt(), Duration.ZERO));
+        calls.put("JobQueue.remove", store -> store.queue().remove(queued().id()));
+        calls.put("JobQueue.depth", store -> store.queue().depth("managed", "default"));
+        calls.put("JobQueue.repair", store -> {
+            owner.queue().remove(queued().id());
+            store.queue().repair(Duration.ZERO, 10);
+        });
+    }
+
+    private void work() {
+        calls.put("WorkSource.claim", store -> store.work().claim(request(List.of(queuedKind()))));
+        calls.put(
+                "WorkSource.recover",
+                store -> store.work().recover(List.of(claimed().token())));
+        calls.put(
+                "WorkSource.beat", store -> store.work().beat(List.of(claimed().attempt())));
+        calls.put("WorkSource.beat of a lost attempt", store -> {
+            Claim claim = claimed();
+            owner.queue().requeue(claim.attempt(), Duration.ZERO);
+            store.work().beat(List.of(claim.attempt()));
+        });
+        calls.put("WorkSource.start", store -> store.work().start(claimed().attempt()));
+        calls.put(
+                "WorkSource.progress", store -> store.work().progress(claimed().attempt(), 50.0, "half"));
+        for (Finish finish : List.of(
+                new Finish.Succeed(),
+                new Finish.Fail("broken", Finish.Fail.Reason.HANDLER),
+                new Finish.Cancel(),
+                new Finish.Retry(Duration.ZERO, "broken"),
+                new Finish.HandBack(Duration.ZERO, null))) {
+            String name = "WorkSource.finish: " + finish.getClass().getSimpleName();
+            calls.put(name, store -> store.work().finish(claimed(), finish));
+        }
+    }
+
+    private void recovery() {
+        calls.put("ReconcilableJobs.probe", store -> store.reconcilable().probe());
+        calls.put("ReconcilableJobs.suspects", store -> store.reconcilable().suspects("", 10));
+        calls.put(
+                "ReconcilableJobs.expire",
+                store -> store.reconcilable()
+                        .expire(Suspect.of(claimed(), Cause.HEARTBEAT), new Finish.Retry(Duration.ZERO, "expired")));
+        calls.put(
+                "ReconcilableJobs.isLocked",
+                store -> store.reconcilable().isLocked(Suspect.of(claimed(), Cause.HEARTBEAT)));
+        calls.put(
+                "ReconcilableJobs.shortestHeartbeatTimeout",
+                store -> store.reconcilable().shortestHeartbeatTimeout());
+        calls.put("StoreClock.now", store -> store.clock().now());
+    }
+
+    /** A method that is new to the interfaces must be among the calls. */
+    private void requireAll() {
+        Set<String> missing = new TreeSet<>();
+        Stream.of(JobStore.class, JobQueue.class, WorkSource.class, ReconcilableJobs.class, StoreClock.class)
+                .forEach(type -> {
+                    for (Method method : type.getMethods()) {
+                        String name = type.getSimpleName() + "." + method.getName();
+                        if (calls.keySet().stream().noneMatch(call -> call.matches("\\Q" + name + "\\E( .*|:.*)?"))) {
+                            missing.add(name);
+                        }
+                    }
+                });
+        if (!missing.isEmpty()) {
+            throw new AssertionError("No call of " + missing);
+        }
+    }
+
+    private static NewJob newJob() {
+        return NewJob.of("job-" + UUID.randomUUID(), "kind-" + UUID.randomUUID(), JsonText.of("{}"));
+    }
+
+    private Job queued() {
+        return owner.jobs().submit(newJob()).job();
+    }
+
+    private String queuedKind() {
+        return queued().spec().kind();
+    }
+
+    private Claim claimed() {
+        return owner.work().claim(request(List.of(queuedKind()))).get(0);
+    }
+
+    private static ClaimRequest request(List<String> kinds) {
+        return ClaimRequest.of("w", StoreFixture.DEFAULT_SOURCE, kinds, 1);
+    }
+}
