@@ -1,0 +1,70 @@
+package dev.millrace.roles;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** The SQL of {@code docs/roles.md}, in its order, for one schema and with a suffix to the names of the roles. */
+final class RolesDocument {
+    private static final Path DOCUMENT = Path.of("../docs/roles.md");
+    private static final Pattern BLOCK =
+            Pattern.compile("^( *)```sql\n(.*?)^\\1```$", Pattern.MULTILINE | Pattern.DOTALL);
+    private static final String ROLES = "\\b(millrace_(?:migrator|worker|submitter|reader)|shop)\\b";
+
+    private final List<String> blocks;
+
+    RolesDocument(String schema, String suffix, String database) {
+        this.blocks = BLOCK.matcher(read())
+                .results()
+                .map(block -> block.group(2)
+                        .replaceAll("\\bmillrace\\b", "\"" + schema + "\"")
+                        .replaceAll(ROLES, "\"$1" + suffix + "\"")
+                        .replace("shop_db", database))
+                .toList();
+    }
+
+    String rolesAndSchema() {
+        return beginningWith("CREATE ROLE");
+    }
+
+    String membership() {
+        return beginningWith("GRANT \"millrace_migrator");
+    }
+
+    String connect() {
+        return beginningWith("GRANT CONNECT");
+    }
+
+    String grants() {
+        return beginningWith("REVOKE ALL ON SCHEMA");
+    }
+
+    String application() {
+        return beginningWith("GRANT \"millrace_submitter");
+    }
+
+    String columnsForReaders() {
+        return beginningWith("REVOKE SELECT");
+    }
+
+    int blocks() {
+        return blocks.size();
+    }
+
+    private String beginningWith(String beginning) {
+        return blocks.stream()
+                .filter(block -> block.stripLeading().startsWith(beginning))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(DOCUMENT + " has no SQL that begins with " + beginning));
+    }
+
+    private static String read() {
+        try {
+            return Files.readString(DOCUMENT);
+        } catch (IOException e) {
+            throw new AssertionError("Can't be read: " + DOCUMENT.toAbsolutePath(), e);
+        }
+    }
+}
