@@ -43,3 +43,16 @@ project_version() {
 published_modules() {
   grep -L '<maven.deploy.skip>true<' */pom.xml | xargs -n 1 dirname
 }
+
+# Runs tests by ./mvnw, with the arguments after the first. Fails unless the report of every test class has a line like
+# the first: reports list the properties of the JVM, so that a leg can't test something else than it says.
+test_on() {
+  local evidence="$1" reports without
+  shift
+  rm -rf ./*/target/surefire-reports
+  ./mvnw -B test "$@"
+  reports=(./*/target/surefire-reports/TEST-*.xml)
+  without="$(grep -LE -- "$evidence" "${reports[@]}" || true)"
+  [[ -z "$without" ]] || { printf 'Not run on %s:\n%s\n' "$evidence" "$without" >&2; return 1; }
+  echo "${#reports[@]} test classes ran on $evidence"
+}

@@ -44,6 +44,12 @@ class DevDatabaseTest {
     }
 
     @Test
+    void embedded_isOfTheVersionThatTheBuildNames() throws SQLException {
+        assertThat(query(server.dataSource(), "SHOW server_version"))
+                .startsWith(System.getProperty("expected.postgres") + ".");
+    }
+
+    @Test
     void embedded_isAsDurableAsProductionAndHasRoomForManyPools() throws SQLException {
         DataSource dataSource = server.dataSource();
 
