@@ -133,6 +133,7 @@ final class Migrations {
                 .createSchemas(false)
                 .table(HISTORY_TABLE)
                 .placeholders(Map.of("schema", schema.quoted()))
+                .loggers("slf4j") // by default it writes to java.util.logging where SLF4J has no provider
                 .skipDefaultCallbacks(true)
                 .cleanDisabled(true);
         return lastVersion == null ? configuration : configuration.target(MigrationVersion.fromVersion(lastVersion));
