@@ -1,13 +1,22 @@
 package dev.millrace.devdb;
 
 import dev.millrace.db.Migrator;
+import java.util.Objects;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ExtensionContext.Store.CloseableResource;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** The JUnit Jupiter extension behind {@link MillraceDatabase}; use that. */
+/**
+ * The JUnit Jupiter extension behind {@link MillraceDatabase}; use that.
+ *
+ * <p>It is written against JUnit 5.12, which Spring Boot 3.5 has, and runs on JUnit 6: that still has what it has
+ * deprecated, while 5.12 does not have what came in its place.
+ */
+@SuppressWarnings("deprecation")
 public final class DevDatabaseExtension implements ParameterResolver {
 
     private static final Namespace NAMESPACE = Namespace.create(DevDatabaseExtension.class);
@@ -16,7 +25,7 @@ public final class DevDatabaseExtension implements ParameterResolver {
     public DevDatabaseExtension() {}
 
     /** The server, kept until all tests have run. */
-    private record Shared(TestDatabases databases) implements AutoCloseable {
+    private record Shared(TestDatabases databases) implements CloseableResource, AutoCloseable {
         @Override
         public void close() {
             databases.close();
@@ -24,7 +33,7 @@ public final class DevDatabaseExtension implements ParameterResolver {
     }
 
     /** The database of one class, kept until that has run. */
-    private record OfClass(TestDatabase database) implements AutoCloseable {
+    private record OfClass(TestDatabase database) implements CloseableResource, AutoCloseable {
         @Override
         public void close() {
             database.close();
@@ -39,16 +48,11 @@ public final class DevDatabaseExtension implements ParameterResolver {
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
         ExtensionContext owner = owner(context);
-        return owner.getStore(NAMESPACE)
-                .computeIfAbsent(OfClass.class, key -> new OfClass(create(owner)), OfClass.class)
-                .database();
+        return kept(owner, OfClass.class, () -> new OfClass(create(owner))).database();
     }
 
     private static TestDatabase create(ExtensionContext testClass) {
-        return testClass
-                .getRoot()
-                .getStore(NAMESPACE)
-                .computeIfAbsent(Shared.class, key -> new Shared(startForTests()), Shared.class)
+        return kept(testClass.getRoot(), Shared.class, () -> new Shared(startForTests()))
                 .databases()
                 .create(schemaOf(testClass));
     }
@@ -56,6 +60,11 @@ public final class DevDatabaseExtension implements ParameterResolver {
     private static TestDatabases startForTests() {
         TestRole role = Settings.roleOfSurroundings();
         return new TestDatabases(DevDatabase.startForTests(), role);
+    }
+
+    /** The one of its type in that context, made when it is first asked for and closed with the context. */
+    private static <T extends CloseableResource> T kept(ExtensionContext context, Class<T> type, Supplier<T> maker) {
+        return Objects.requireNonNull(context.getStore(NAMESPACE).getOrComputeIfAbsent(type, key -> maker.get(), type));
     }
 
     private static String schemaOf(ExtensionContext testClass) {
