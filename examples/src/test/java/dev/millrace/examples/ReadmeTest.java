@@ -8,11 +8,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** The README shows code and commands that are run. */
 class ReadmeTest {
     private static final Path EXAMPLES = Path.of("src/main/java/dev/millrace/examples");
+    private static final Path PLAIN_PROJECT = Path.of("projects/plain");
     private static final int FIRST_EXAMPLE_LINES = 20;
 
     private final String readme = read(Path.of("../README.md"));
@@ -29,6 +31,21 @@ class ReadmeTest {
         long lines = section("first/FirstJob.java", "first").lines().count();
 
         assertThat(lines).isLessThanOrEqualTo(FIRST_EXAMPLE_LINES);
+    }
+
+    @Test
+    void firstExample_isThatOfThePlainProject() {
+        assertThat(read(PLAIN_PROJECT.resolve("src/main/java/FirstJob.java")))
+                .isEqualTo(section("first/FirstJob.java", "first"));
+    }
+
+    @Test
+    void xmlBlocks_areInThePlainProject() {
+        String project = unindented(read(PLAIN_PROJECT.resolve("pom.xml")));
+
+        assertThat(blocks("xml"))
+                .isNotEmpty()
+                .allSatisfy(block -> assertThat(project).contains(unindented(block)));
     }
 
     @Test
@@ -67,6 +84,10 @@ class ReadmeTest {
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("There is no section " + tag + " in " + file));
         return section.group(1).stripTrailing().stripIndent() + "\n";
+    }
+
+    private static String unindented(String text) {
+        return text.lines().map(String::strip).collect(Collectors.joining("\n"));
     }
 
     private static String read(Path file) {

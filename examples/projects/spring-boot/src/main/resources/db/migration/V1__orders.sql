@@ -1,0 +1,4 @@
+CREATE TABLE orders (
+    number    bigint PRIMARY KEY,
+    confirmed boolean NOT NULL DEFAULT false
+);
