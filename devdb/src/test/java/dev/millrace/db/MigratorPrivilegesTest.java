@@ -169,7 +169,8 @@ class MigratorPrivilegesTest {
 
         assertThat(catchThrowableOfType(MigrationException.class, reader::state))
                 .hasMessageContaining("permission denied for table millrace_schema_history")
-                .hasMessageContaining("GRANT SELECT ON \"My-Jobs\".millrace_schema_history TO \"" + role + "\";")
+                .hasMessageContaining("GRANT SELECT ON \"My-Jobs\".millrace_schema_history, \"My-Jobs\".controls TO \""
+                        + role + "\";")
                 .extracting(MigrationException::reason)
                 .isEqualTo(Reason.MISSING_PRIVILEGE);
     }
