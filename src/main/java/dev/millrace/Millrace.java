@@ -102,8 +102,8 @@ public final class Millrace {
     }
 
     /**
-     * Creates the schema, or brings it to this release. Does nothing if it is there already; nodes that start together
-     * may all call it.
+     * Creates the schema, or brings it to this release. Does nothing if it is there already, also where a newer release
+     * has brought it further and lets this one go on; nodes that start together may all call it.
      *
      * @return what was done
      * @throws dev.millrace.db.MigrationException if it can't be done; the message says what to do

@@ -34,7 +34,7 @@ final class SchemaGate {
     private final Release release;
     private final LongSupplier clock;
 
-    /** When the schema was last asked with success, by the clock; null if never, or if it was refused since. */
+    /** When the schema was last asked with success, by the clock; null if never. */
     private volatile @Nullable Long passedAt;
 
     SchemaGate(String schema, Release release) {
@@ -58,7 +58,6 @@ final class SchemaGate {
         if (last != null && now - last < VALID.toNanos()) {
             return;
         }
-        passedAt = null;
         ask(what, dsl);
         passedAt = now;
     }
