@@ -5,12 +5,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.testcontainers.containers.ContainerLaunchException;
 import org.testcontainers.containers.PostgreSQLContainer;
 import org.testcontainers.utility.DockerImageName;
 
 /** A server in a container that Testcontainers runs. */
 final class ContainerServer implements Server {
+
+    /** With the image at hand; Testcontainers may have to pull its own helper in that time. */
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     private final PostgreSQLContainer<?> container;
     private final Coordinates coordinates;
@@ -24,20 +26,25 @@ final class ContainerServer implements Server {
     }
 
     /**
-     * Starts a container, but gives up after a while: an image that can't be pulled would cost Testcontainers minutes.
-     * If it comes up later all the same, it is ended.
+     * Starts a container, but gives up after a while: Testcontainers has no time limit of its own. If the container comes
+     * up later all the same, it is ended.
+     *
+     * @throws NoContainerException if there is none
      */
-    static ContainerServer startWithin(Duration patience, String image, Flushing flushing) {
+    static ContainerServer start(String image, Flushing flushing) {
+        ContainerImage.pullIfAbsent(image);
         CompletableFuture<ContainerServer> server =
-                CompletableFuture.supplyAsync(() -> start(image, flushing), ContainerServer::runOnDaemonThread);
+                CompletableFuture.supplyAsync(() -> run(image, flushing), ContainerServer::runOnDaemonThread);
         try {
-            return server.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+            return server.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         } catch (TimeoutException e) {
             closeLater(server);
-            throw new DevDatabaseException(
-                    "a container of " + image + " was not up within " + patience.toSeconds() + " s", e);
+            throw new NoContainerException(
+                    "a container of " + image + " was not up within " + PATIENCE.toSeconds() + " s", e);
         } catch (ExecutionException e) {
-            throw new DevDatabaseException("a container of " + image + " could not be started", e.getCause());
+            // Testcontainers throws whatever it comes across: no engine, no image, no start in time.
+            throw new NoContainerException(
+                    "a container of " + image + " could not be started: " + rootMessage(e), e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             closeLater(server);
@@ -55,19 +62,23 @@ final class ContainerServer implements Server {
         thread.start();
     }
 
-    static ContainerServer start(String image, Flushing flushing) {
+    private static ContainerServer run(String image, Flushing flushing) {
         PostgreSQLContainer<?> container = container(image, flushing);
         try {
             container.start();
             return new ContainerServer(container, image);
         } catch (RuntimeException e) {
-            // Testcontainers throws whatever it comes across: no engine, no image, no start in time.
             container.close();
-            throw new DevDatabaseException(
-                    "A container of " + image + " could not be started (" + reasonOf(e) + "). Check the Docker engine"
-                            + " and the setting " + Settings.IMAGE + ", or set " + Settings.PROVIDER + " to embedded.",
-                    e);
+            throw e;
         }
+    }
+
+    private static String rootMessage(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return String.valueOf(root.getMessage()).strip();
     }
 
     private static PostgreSQLContainer<?> container(String image, Flushing flushing) {
@@ -88,11 +99,8 @@ final class ContainerServer implements Server {
         return container;
     }
 
-    private static String reasonOf(RuntimeException failure) {
-        Throwable cause = failure instanceof ContainerLaunchException && failure.getCause() != null
-                ? failure.getCause()
-                : failure;
-        return String.valueOf(cause.getMessage()).lines().findFirst().orElse("");
+    String containerId() {
+        return container.getContainerId();
     }
 
     @Override

@@ -3,7 +3,6 @@ package dev.millrace.devdb;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,7 +17,8 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  *
  * <p><b>Which server.</b> {@link #start()} uses, in this order: the server that the setting {@code millrace.devdb.url}
- * names; a container, where a Docker engine answers within 2 s and the container is up within 90 s; an embedded server.
+ * names; a container, where a Docker engine answers within 2 s, has the image or pulls it within 5 min, and has the
+ * container up within 90 s; an embedded server. An engine that can't reach a registry says so at once.
  * The setting {@code millrace.devdb} forces one: {@code url}, {@code testcontainers}, {@code embedded}, or {@code auto}
  * (the default). Builds in CI should say which. Further settings: {@code millrace.devdb.user} and {@code .password}
  * (else what the URL says), and {@code millrace.devdb.image} (default {@code postgres:18-alpine}). Each is a system
@@ -41,7 +41,6 @@ import org.slf4j.LoggerFactory;
 public final class DevDatabase implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DevDatabase.class);
-    private static final Duration CONTAINER_PATIENCE = Duration.ofSeconds(90);
 
     private final Server server;
     private final Database database;
@@ -62,16 +61,15 @@ public final class DevDatabase implements AutoCloseable {
      * @throws DevDatabaseException if a setting is not allowed, or the server can't be had
      */
     public static DevDatabase start() {
-        return start(Flushing.ON);
+        return start(Settings.ofSurroundings(), Flushing.ON);
     }
 
     /** A server for tests, which make and drop many databases and measure nothing. */
     static DevDatabase startForTests() {
-        return start(Flushing.OFF);
+        return start(Settings.ofSurroundings(), Flushing.OFF);
     }
 
-    private static DevDatabase start(Flushing flushing) {
-        Settings settings = Settings.ofSurroundings();
+    static DevDatabase start(Settings settings, Flushing flushing) {
         if (settings.provider().isPresent()) {
             Provider provider = settings.provider().get();
             return new DevDatabase(
@@ -85,13 +83,11 @@ public final class DevDatabase implements AutoCloseable {
         }
         try {
             return new DevDatabase(
-                    ContainerServer.startWithin(CONTAINER_PATIENCE, settings.image(), flushing),
-                    "no JDBC URL given, a Docker engine answered");
-        } catch (DevDatabaseException e) {
+                    ContainerServer.start(settings.image(), flushing), "no JDBC URL given, a Docker engine answered");
+        } catch (NoContainerException e) {
             LOG.debug("No container", e);
             return new DevDatabase(
-                    EmbeddedServer.start(flushing),
-                    "no JDBC URL given; a Docker engine answered, but " + e.getMessage());
+                    EmbeddedServer.start(flushing), "no JDBC URL given; a Docker engine answered, but " + e.reason());
         }
     }
 
