@@ -88,7 +88,7 @@ class TestDatabasesTest {
     void create_byAUserWhoMayNotCreateDatabases_givesASchemaOfItsOwnAndDropsIt() throws SQLException {
         String role = "nocreatedb_" + Long.toString(System.nanoTime(), 36);
         execute("CREATE ROLE " + role + " LOGIN PASSWORD 'secret'");
-        execute("GRANT CREATE ON DATABASE \"" + nameOf(neighbour) + "\" TO " + role);
+        execute("GRANT CONNECT, CREATE ON DATABASE \"" + nameOf(neighbour) + "\" TO " + role);
         TestDatabases databases = databasesOf(role, "secret");
         TestDatabase one = databases.create("漢".repeat(21));
         TestDatabase two = databases.create("millrace");
