@@ -37,6 +37,8 @@ final class AttemptProcess {
     public static void main(String[] args) throws Exception {
         Place place = Place.ofEnvironment();
         AttemptProcess process = new AttemptProcess(PostgresStore.on(Pools.quick(place), place.schema()), args[0]);
+        // A new JVM's first connection may take longer than the pool waits, and nothing here repeats a claim.
+        Scene.until(() -> process.store.clock().now() != null);
         ChildSide.obey(words -> {
             switch (words[0]) {
                 case "claim" -> process.claim(Integer.parseInt(words[1]));
