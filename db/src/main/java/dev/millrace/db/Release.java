@@ -26,7 +26,7 @@ public record Release(Version version, Version schema) {
 
     private static final String RESOURCE = "release.properties";
 
-    /** The release that this class belongs to. */
+    /** {@return the release that this class belongs to} */
     public static Release current() {
         String version = builtVersion();
         try {

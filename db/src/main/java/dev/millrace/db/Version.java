@@ -28,8 +28,9 @@ public final class Version {
     }
 
     /**
-     * The version that this text says.
+     * {@return the version that this text says}
      *
+     * @param text one to four numbers with dots between them
      * @throws IllegalArgumentException if it says none
      */
     public static Version of(String text) {
@@ -54,7 +55,11 @@ public final class Version {
                 + "\" is no version; a version is one to four numbers with dots between them, such as 0.1.0");
     }
 
-    /** Whether it comes before that one. */
+    /**
+     * {@return whether it comes before that one}
+     *
+     * @param other the version to compare with
+     */
     public boolean isOlderThan(Version other) {
         return Arrays.compare(parts, other.parts) < 0;
     }
