@@ -5,8 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.example.shop.Orders.Confirmation;
 import dev.millrace.Millrace;
-import dev.millrace.devdb.MillraceDatabase;
-import dev.millrace.devdb.TestDatabase;
+import dev.millrace.devdb.DevDatabase;
 import dev.millrace.job.Job;
 import dev.millrace.types.JobStatus;
 import java.sql.Connection;
@@ -21,14 +20,16 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
 
 /** The end of the application while a job runs: the worker waits for the job, and the pool for the worker. */
-@MillraceDatabase
 class ShutdownTest {
+    /** Ends with the JVM. */
+    private static final DevDatabase SERVER = DevDatabase.start();
+
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @Test
-    void close_whileAHandlerRuns_writesItsOutcomeFirst(TestDatabase database) throws Exception {
-        Millrace millrace = Millrace.on(database.dataSource());
-        ConfigurableApplicationContext shop = start(database);
+    void close_whileAHandlerRuns_writesItsOutcomeFirst() throws Exception {
+        Millrace millrace = Millrace.on(SERVER.dataSource());
+        ConfigurableApplicationContext shop = start();
         CountDownLatch closing = new CountDownLatch(1);
         shop.addApplicationListener(event -> {
             if (event instanceof ContextClosedEvent) {
@@ -37,7 +38,7 @@ class ShutdownTest {
         });
         Job job;
         CompletableFuture<Void> closed;
-        try (Connection obstacle = database.unpooledDataSource().getConnection();
+        try (Connection obstacle = SERVER.dataSource().getConnection();
                 Statement statement = obstacle.createStatement()) {
             obstacle.setAutoCommit(false);
             statement.execute("LOCK TABLE orders");
@@ -51,11 +52,11 @@ class ShutdownTest {
         assertThat(millrace.get(job.id()).orElseThrow().status()).isEqualTo(JobStatus.SUCCEEDED);
     }
 
-    private static ConfigurableApplicationContext start(TestDatabase database) {
+    private static ConfigurableApplicationContext start() {
         return new SpringApplicationBuilder(ShopApplication.class)
                 .run(
-                        "--spring.datasource.url=" + database.jdbcUrl(),
-                        "--spring.datasource.username=" + database.user(),
-                        "--spring.datasource.password=" + database.password());
+                        "--spring.datasource.url=" + SERVER.jdbcUrl(),
+                        "--spring.datasource.username=" + SERVER.user(),
+                        "--spring.datasource.password=" + SERVER.password());
     }
 }
