@@ -31,8 +31,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * this is enough. What takes more, such as creating a role, goes through {@link TestDatabase#adminDataSource()}, which
  * is there in any case.
  *
- * <p>A class that leaves something outside of its schema (a relation, a type, a function, another schema) fails after
- * its last test. Where the class has no database of its own, this is not looked at.
+ * <p>With the setting {@code millrace.devdb.strays} ({@code MILLRACE_DEVDB_STRAYS}) at {@code refused}, a class that leaves
+ * something outside of its schema (a relation, a type, a function, another schema) fails after its last test. That is for
+ * Millrace's own tests; by default tables of the application may lie beside the schema. Where the class has no database of
+ * its own, this is not looked at.
  *
  * <p>The server is shared, and does not wait for the disk ({@code fsync} is off, which only a crash of the whole machine
  * would show). A test that stops or reconfigures one, or measures, starts its own, with

@@ -32,6 +32,7 @@ record Settings(
     static final String IMAGE = "millrace.devdb.image";
     static final String SCHEMA = "millrace.devdb.schema";
     static final String ROLE = "millrace.devdb.role";
+    static final String STRAYS = "millrace.devdb.strays";
 
     /** The same major version as the embedded server, in the smallest of the official images. */
     static final String DEFAULT_IMAGE = "postgres:18-alpine";
@@ -87,6 +88,19 @@ record Settings(
     /** As whom tests connect: lets a whole suite run as a role that may do little. */
     static TestRole roleOfSurroundings() {
         return TestRole.of(value(ROLE, System::getProperty, System.getenv()::get));
+    }
+
+    /** Whether a test class may leave nothing outside of its schema: those of Millrace itself, not those of its users. */
+    static boolean refusesStrays() {
+        String setting =
+                value(STRAYS, System::getProperty, System.getenv()::get).orElse("allowed");
+        return switch (setting) {
+            case "allowed" -> false;
+            case "refused" -> true;
+            default ->
+                throw new DevDatabaseException(
+                        "The setting " + STRAYS + " is \"" + setting + "\"; allowed are allowed, refused.");
+        };
     }
 
     private static Optional<String> value(

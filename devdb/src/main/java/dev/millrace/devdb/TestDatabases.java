@@ -103,18 +103,21 @@ final class TestDatabases {
         if (role == TestRole.OWNER) {
             leaveOnlyToOwner(copy); // privileges on a database are not copied with it
         }
-        Strays strays = Strays.watch(copy, schema);
-        return new TestDatabase(server, forTests(copy), copy, schema, () -> drop(copy, strays));
+        Runnable drop = Settings.refusesStrays() ? dropAndRefuseStrays(copy, schema) : copy::drop;
+        return new TestDatabase(server, forTests(copy), copy, schema, drop);
     }
 
-    private static void drop(Database database, Strays strays) {
-        Set<String> found = strays.found();
-        database.drop();
-        if (!found.isEmpty()) {
-            throw new DevDatabaseException(
-                    "The tests have left something outside of their schema: " + String.join(", ", found)
-                            + ". Nothing of Millrace belongs there; a test that makes something itself drops it.");
-        }
+    private static Runnable dropAndRefuseStrays(Database database, String schema) {
+        Strays strays = Strays.watch(database, schema);
+        return () -> {
+            Set<String> found = strays.found();
+            database.drop();
+            if (!found.isEmpty()) {
+                throw new DevDatabaseException(
+                        "The tests have left something outside of their schema: " + String.join(", ", found)
+                                + ". Nothing of Millrace belongs there; a test that makes something itself drops it.");
+            }
+        };
     }
 
     private Database forTests(Database database) {
