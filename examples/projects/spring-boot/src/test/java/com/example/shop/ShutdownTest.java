@@ -5,7 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.example.shop.Orders.Confirmation;
 import dev.millrace.Millrace;
-import dev.millrace.devdb.DevDatabase;
+import dev.millrace.devdb.MillraceDatabase;
+import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.Job;
 import dev.millrace.types.JobStatus;
 import java.sql.Connection;
@@ -20,16 +21,14 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
 
 /** The end of the application while a job runs: the worker waits for the job, and the pool for the worker. */
+@MillraceDatabase
 class ShutdownTest {
-    /** Ends with the JVM. */
-    private static final DevDatabase SERVER = DevDatabase.start();
-
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @Test
-    void close_whileAHandlerRuns_writesItsOutcomeFirst() throws Exception {
-        Millrace millrace = Millrace.on(SERVER.dataSource());
-        ConfigurableApplicationContext shop = start();
+    void close_whileAHandlerRuns_writesItsOutcomeFirst(TestDatabase database) throws Exception {
+        Millrace millrace = Millrace.on(database.dataSource());
+        ConfigurableApplicationContext shop = start(database);
         CountDownLatch closing = new CountDownLatch(1);
         shop.addApplicationListener(event -> {
             if (event instanceof ContextClosedEvent) {
@@ -38,7 +37,7 @@ class ShutdownTest {
         });
         Job job;
         CompletableFuture<Void> closed;
-        try (Connection obstacle = SERVER.dataSource().getConnection();
+        try (Connection obstacle = database.unpooledDataSource().getConnection();
                 Statement statement = obstacle.createStatement()) {
             obstacle.setAutoCommit(false);
             statement.execute("LOCK TABLE orders");
@@ -52,11 +51,11 @@ class ShutdownTest {
         assertThat(millrace.get(job.id()).orElseThrow().status()).isEqualTo(JobStatus.SUCCEEDED);
     }
 
-    private static ConfigurableApplicationContext start() {
+    private static ConfigurableApplicationContext start(TestDatabase database) {
         return new SpringApplicationBuilder(ShopApplication.class)
                 .run(
-                        "--spring.datasource.url=" + SERVER.jdbcUrl(),
-                        "--spring.datasource.username=" + SERVER.user(),
-                        "--spring.datasource.password=" + SERVER.password());
+                        "--spring.datasource.url=" + database.jdbcUrl(),
+                        "--spring.datasource.username=" + database.user(),
+                        "--spring.datasource.password=" + database.password());
     }
 }
