@@ -43,11 +43,12 @@ final class EmptyDatabase implements AutoCloseable {
         return database.dataSource(role, "secret");
     }
 
+    /** Who waits for a connection does so long enough for seven migrations before his, on a busy machine. */
     HikariDataSource pool(int size) {
         HikariConfig config = new HikariConfig();
         config.setDataSource(database.dataSource());
         config.setMaximumPoolSize(size);
-        config.setConnectionTimeout(5_000);
+        config.setConnectionTimeout(60_000);
         return new HikariDataSource(config);
     }
 

@@ -86,8 +86,6 @@ class MigratorConcurrencyTest {
     void migrate_ofEightThreadsThatShareAPoolOfOne_finishes() throws Exception {
         try (EmptyDatabase database = EmptyDatabase.on(neighbour);
                 HikariDataSource pool = database.pool(1)) {
-            pool.setConnectionTimeout(60_000);
-
             List<MigrationReport> reports = migrateAtOnce(() -> Migrator.of(pool));
 
             assertAppliedOnce(database, reports);
