@@ -3,6 +3,7 @@ package dev.millrace.devdb;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -97,8 +98,8 @@ final class ServerFolder {
                 Folders.deleteIfPresent(folder);
                 LOG.debug("Deleted {}, whose owner is gone", folder);
             }
-        } catch (IOException | DevDatabaseException e) {
-            // Somebody else may be deleting it right now; if not, the next start tries again.
+        } catch (IOException | OverlappingFileLockException | DevDatabaseException e) {
+            // Another process or thread may be deleting it right now; if not, the next start tries again.
             LOG.debug("Could not delete {}, whose owner is gone", folder, e);
         }
     }
