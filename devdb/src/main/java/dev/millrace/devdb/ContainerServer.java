@@ -1,6 +1,8 @@
 package dev.millrace.devdb;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -31,10 +33,10 @@ final class ContainerServer implements Server {
      *
      * @throws NoContainerException if there is none
      */
-    static ContainerServer start(String image, Flushing flushing) {
+    static ContainerServer start(String image, Flushing flushing, ServerParameters parameters) {
         ContainerImage.pullIfAbsent(image);
-        CompletableFuture<ContainerServer> server =
-                CompletableFuture.supplyAsync(() -> run(image, flushing), ContainerServer::runOnDaemonThread);
+        CompletableFuture<ContainerServer> server = CompletableFuture.supplyAsync(
+                () -> run(image, flushing, parameters), ContainerServer::runOnDaemonThread);
         try {
             return server.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         } catch (TimeoutException e) {
@@ -62,8 +64,8 @@ final class ContainerServer implements Server {
         thread.start();
     }
 
-    private static ContainerServer run(String image, Flushing flushing) {
-        PostgreSQLContainer<?> container = container(image, flushing);
+    private static ContainerServer run(String image, Flushing flushing, ServerParameters parameters) {
+        PostgreSQLContainer<?> container = container(image, flushing, parameters);
         try {
             container.start();
             return new ContainerServer(container, image);
@@ -81,21 +83,23 @@ final class ContainerServer implements Server {
         return String.valueOf(root.getMessage()).strip();
     }
 
-    private static PostgreSQLContainer<?> container(String image, Flushing flushing) {
+    private static PostgreSQLContainer<?> container(String image, Flushing flushing, ServerParameters parameters) {
         PostgreSQLContainer<?> container =
                 new PostgreSQLContainer<>(DockerImageName.parse(image).asCompatibleSubstituteFor("postgres"));
+        List<String> command = new ArrayList<>(List.of(
+                "postgres",
+                "-c",
+                "max_connections=" + EmbeddedServer.MAX_CONNECTIONS,
+                "-c",
+                "fsync=" + flushing.setting()));
+        command.addAll(parameters.asArguments());
         // The same as the embedded server. Testcontainers' own command turns fsync off.
         container
                 .withDatabaseName("postgres")
                 .withUsername("postgres")
                 .withPassword("postgres")
                 .withEnv("POSTGRES_INITDB_ARGS", "--locale=C --encoding=UTF8")
-                .withCommand(
-                        "postgres",
-                        "-c",
-                        "max_connections=" + EmbeddedServer.MAX_CONNECTIONS,
-                        "-c",
-                        "fsync=" + flushing.setting());
+                .withCommand(command.toArray(String[]::new));
         return container;
     }
 

@@ -36,6 +36,12 @@ import org.slf4j.LoggerFactory;
  * <p>Containers, too, run with {@code fsync} on and 300 connections. In both, text is ordered bytewise and encoded in
  * UTF-8, whatever the machine's locale.
  *
+ * <p><b>For tests under other conditions.</b> {@code millrace.devdb.parameters} gives a server that is started here
+ * other defaults for its sessions: {@code search_path=nowhere; IntervalStyle=sql_standard}. With {@code
+ * millrace.devdb.pooler=pgbouncer} clients reach the server through a PgBouncer in transaction mode, which must be
+ * installed and is started and stopped with the server; what makes and drops databases here goes past it. All clients
+ * of a database then share a few sessions that take turns, and have no prepared statements.
+ *
  * <p>Instances can be shared between threads.
  */
 public final class DevDatabase implements AutoCloseable {
@@ -49,7 +55,7 @@ public final class DevDatabase implements AutoCloseable {
     DevDatabase(Server server, String reason) {
         this.server = server;
         Coordinates coordinates = server.coordinates();
-        this.database = new Database(coordinates.databaseName(), coordinates, coordinates);
+        this.database = new Database(coordinates.databaseName(), server.clientCoordinates(), coordinates);
         this.description = "Using " + server.summary() + " (" + reason + ")";
         LOG.info(description);
     }
@@ -72,23 +78,34 @@ public final class DevDatabase implements AutoCloseable {
     static DevDatabase start(Settings settings, Flushing flushing) {
         if (settings.provider().isPresent()) {
             Provider provider = settings.provider().get();
-            return new DevDatabase(
-                    start(provider, settings, flushing), Settings.PROVIDER + " is " + provider.settingName());
+            return behindPooler(
+                    settings, start(provider, settings, flushing), Settings.PROVIDER + " is " + provider.settingName());
         }
         if (settings.url().isPresent()) {
-            return new DevDatabase(start(Provider.URL, settings, flushing), Settings.URL + " is given");
+            return behindPooler(settings, start(Provider.URL, settings, flushing), Settings.URL + " is given");
         }
         if (!DockerProbe.engineAnswers()) {
-            return new DevDatabase(EmbeddedServer.start(flushing), "no JDBC URL given, no Docker engine answered");
+            return behindPooler(
+                    settings,
+                    start(Provider.EMBEDDED, settings, flushing),
+                    "no JDBC URL given, no Docker engine answered");
         }
+        Server server;
+        String reason;
         try {
-            return new DevDatabase(
-                    ContainerServer.start(settings.image(), flushing), "no JDBC URL given, a Docker engine answered");
+            server = ContainerServer.start(settings.image(), flushing, settings.parameters());
+            reason = "no JDBC URL given, a Docker engine answered";
         } catch (NoContainerException e) {
             LOG.debug("No container", e);
-            return new DevDatabase(
-                    EmbeddedServer.start(flushing), "no JDBC URL given; a Docker engine answered, but " + e.reason());
+            server = start(Provider.EMBEDDED, settings, flushing);
+            reason = "no JDBC URL given; a Docker engine answered, but " + e.reason();
         }
+        return behindPooler(settings, server, reason);
+    }
+
+    /** Behind the pooler that the settings call for, if they do. */
+    private static DevDatabase behindPooler(Settings settings, Server server, String reason) {
+        return new DevDatabase(settings.pooler().inFrontOf(server), reason);
     }
 
     /**
@@ -100,23 +117,28 @@ public final class DevDatabase implements AutoCloseable {
      * @throws DevDatabaseException if a setting is not allowed, or the server can't be had
      */
     public static DevDatabase start(Provider provider) {
-        return new DevDatabase(
-                start(provider, Settings.ofSurroundings(), Flushing.ON),
-                provider.settingName() + " asked for by the program");
+        Settings settings = Settings.ofSurroundings();
+        return behindPooler(
+                settings, start(provider, settings, Flushing.ON), provider.settingName() + " asked for by the program");
     }
 
     private static Server start(Provider provider, Settings settings, Flushing flushing) {
         return switch (provider) {
-            case URL ->
-                GivenServer.connect(
-                        settings.url()
-                                .orElseThrow(() -> new DevDatabaseException(
-                                        "There is no JDBC URL: give the setting " + Settings.URL + ".")),
-                        settings.user(),
-                        settings.password());
-            case TESTCONTAINERS -> ContainerServer.start(settings.image(), flushing);
-            case EMBEDDED -> EmbeddedServer.start(flushing);
+            case URL -> given(settings);
+            case TESTCONTAINERS -> ContainerServer.start(settings.image(), flushing, settings.parameters());
+            case EMBEDDED -> EmbeddedServer.start(flushing, settings.parameters());
         };
+    }
+
+    private static Server given(Settings settings) {
+        String url = settings.url()
+                .orElseThrow(
+                        () -> new DevDatabaseException("There is no JDBC URL: give the setting " + Settings.URL + "."));
+        if (!settings.parameters().isEmpty()) {
+            throw new DevDatabaseException("The setting " + Settings.PARAMETERS + " is given for the server of "
+                    + Settings.URL + ", which runs already. Set its parameters there, or use an embedded server.");
+        }
+        return GivenServer.connect(url, settings.user(), settings.password());
     }
 
     /** {@return what kind of server it is} */
@@ -153,7 +175,8 @@ public final class DevDatabase implements AutoCloseable {
     }
 
     /**
-     * {@return the TCP port on which the server listens} It stays the same when an embedded server is started again.
+     * {@return the TCP port on which the server itself listens, not one of a pooler's} It stays the same when an embedded
+     * server is started again.
      */
     public int port() {
         return server.port();
@@ -183,7 +206,7 @@ public final class DevDatabase implements AutoCloseable {
      * @param name its name, taken as it is
      */
     public Database database(String name) {
-        return new Database(name, server.coordinates().inDatabase(name), server.coordinates());
+        return new Database(name, server.clientCoordinates().inDatabase(name), server.coordinates());
     }
 
     /**

@@ -1,24 +1,15 @@
 package dev.millrace.devdb;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A server that this process unpacks, configures, starts, stops and deletes.
- *
- * <p>The port is chosen from 20000 to 29999, below what operating systems give to outgoing connections. In that range
- * a client that tries to reconnect while the server is stopped could be given the server's own port, connect to itself,
- * and keep the server from coming back.
- */
+/** A server that this process unpacks, configures, starts, stops and deletes. */
 final class EmbeddedServer implements Server {
 
     /** Room for many pools: tests run in parallel, each class with its own. */
@@ -56,10 +47,10 @@ final class EmbeddedServer implements Server {
      * synchronous_commit and full_page_writes keep their defaults, so that a crash test means something. There are no
      * socket files, so nothing of a killed server is left outside of its folder.
      */
-    private static String settings(int port, Flushing flushing) {
+    private static String settings(int port, Flushing flushing, ServerParameters parameters) {
         return String.format(
-                Locale.ROOT, // digits of other scripts are none to PostgreSQL
-                """
+                        Locale.ROOT, // digits of other scripts are none to PostgreSQL
+                        """
 
                 # Written by dev.millrace.devdb
                 listen_addresses = 'localhost'
@@ -71,31 +62,33 @@ final class EmbeddedServer implements Server {
                 log_timezone = 'UTC'
                 lc_messages = 'C'
                 """,
-                port,
-                MAX_CONNECTIONS,
-                flushing.setting());
+                        port,
+                        MAX_CONNECTIONS,
+                        flushing.setting())
+                + parameters.asConfiguration();
     }
 
-    static EmbeddedServer start(Flushing flushing) {
+    static EmbeddedServer start(Flushing flushing, ServerParameters parameters) {
         try {
             Path root = ServerFolder.root();
             PgCommands commands = new PgCommands(PostgresBinaries.unpackInto(root));
             ServerFolder.deleteOrphans(root, data -> commands.stop(data, StopMode.IMMEDIATE));
-            return start(commands, ServerFolder.create(root), flushing);
+            return start(commands, ServerFolder.create(root), flushing, parameters);
         } catch (IOException e) {
             throw new DevDatabaseException("The embedded PostgreSQL has no folder to work in.", e);
         }
     }
 
-    private static EmbeddedServer start(PgCommands commands, ServerFolder folder, Flushing flushing)
+    private static EmbeddedServer start(
+            PgCommands commands, ServerFolder folder, Flushing flushing, ServerParameters parameters)
             throws IOException {
         try {
             commands.initialize(folder.data());
             Path configuration = folder.data().resolve("postgresql.conf");
             String original = Files.readString(configuration);
             for (int attempt = 1; ; attempt++) {
-                int port = freePort();
-                Files.writeString(configuration, original + settings(port, flushing));
+                int port = Ports.free();
+                Files.writeString(configuration, original + settings(port, flushing, parameters));
                 try {
                     commands.start(folder.data(), folder.log());
                     return new EmbeddedServer(commands, folder, port);
@@ -111,18 +104,6 @@ final class EmbeddedServer implements Server {
             folder.delete();
             throw e;
         }
-    }
-
-    private static int freePort() throws IOException {
-        for (int attempt = 0; attempt < 100; attempt++) {
-            int candidate = ThreadLocalRandom.current().nextInt(20_000, 30_000);
-            try (ServerSocket probe = new ServerSocket(candidate, 1, InetAddress.getLoopbackAddress())) {
-                return probe.getLocalPort();
-            } catch (IOException e) {
-                LOG.trace("Port {} is taken", candidate);
-            }
-        }
-        throw new IOException("No free port was found between 20000 and 29999.");
     }
 
     private static String logOf(ServerFolder folder) throws IOException {

@@ -89,21 +89,12 @@ final class PgCommands {
     }
 
     private List<String> command(String program, List<String> arguments) throws IOException {
-        List<String> command = new ArrayList<>();
-        // The server refuses to run as root; in a user namespace without a mapping it is nobody.
-        if (isRoot()) {
-            command.addAll(List.of("unshare", "-U"));
-        }
         String suffix =
                 System.getProperty("os.name", "").toLowerCase(Locale.ROOT).contains("windows") ? ".exe" : "";
+        List<String> command = new ArrayList<>();
         command.add(home.resolve("bin").resolve(program + suffix).toString());
         command.addAll(arguments);
-        return command;
-    }
-
-    private static boolean isRoot() throws IOException {
-        Path self = Path.of("/proc/self");
-        return Files.exists(self) && Integer.valueOf(0).equals(Files.getAttribute(self, "unix:uid"));
+        return Unprivileged.command(command);
     }
 
     private static void deleteQuietly(Path file) {

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The folder of one embedded server: its data, its log, and a lock that says that its owner is alive.
+ * The folder of one embedded server or PgBouncer: its files, its log, and a lock that says that its owner is alive.
  *
  * <p>The operating system releases the lock when the owner ends, however it ends. A folder whose lock can be taken is
  * therefore an orphan, and the next start of the same user ends its server and deletes it. The folders of one's own
@@ -59,6 +59,10 @@ final class ServerFolder {
 
     Path data() {
         return path.resolve("data");
+    }
+
+    Path path() {
+        return path;
     }
 
     Path log() {

@@ -17,19 +17,25 @@ import org.testcontainers.utility.DockerImageName;
  * @param user the user for that URL; empty to take it from the URL
  * @param password the password for that URL; empty to take it from the URL
  * @param image the image for a container
+ * @param parameters the parameters of a server that is started here
+ * @param pooler what stands between clients and the server
  */
 record Settings(
         Optional<Provider> provider,
         Optional<String> url,
         Optional<String> user,
         Optional<String> password,
-        String image) {
+        String image,
+        ServerParameters parameters,
+        Pooler pooler) {
 
     static final String PROVIDER = "millrace.devdb";
     static final String URL = "millrace.devdb.url";
     static final String USER = "millrace.devdb.user";
     static final String PASSWORD = "millrace.devdb.password";
     static final String IMAGE = "millrace.devdb.image";
+    static final String PARAMETERS = "millrace.devdb.parameters";
+    static final String POOLER = "millrace.devdb.pooler";
     static final String SCHEMA = "millrace.devdb.schema";
     static final String ROLE = "millrace.devdb.role";
     static final String STRAYS = "millrace.devdb.strays";
@@ -77,7 +83,9 @@ record Settings(
                 setting.apply(URL),
                 setting.apply(USER),
                 setting.apply(PASSWORD),
-                setting.apply(IMAGE).orElse(DEFAULT_IMAGE));
+                setting.apply(IMAGE).orElse(DEFAULT_IMAGE),
+                setting.apply(PARAMETERS).map(ServerParameters::parse).orElse(ServerParameters.NONE),
+                setting.apply(POOLER).map(Settings::parsePooler).orElse(Pooler.NONE));
     }
 
     /** The schema that tests get unless they name one themselves: lets a whole suite run in another schema. */
@@ -128,5 +136,17 @@ record Settings(
                     "The setting " + PROVIDER + " is \"" + value + "\"; allowed are " + AUTO + ", " + allowed + ".");
         }
         return provider;
+    }
+
+    private static Pooler parsePooler(String value) {
+        return Arrays.stream(Pooler.values())
+                .filter(candidate -> candidate.settingName().equals(value))
+                .findFirst()
+                .orElseThrow(() -> new DevDatabaseException("The setting " + POOLER + " is \"" + value
+                        + "\"; allowed are "
+                        + Arrays.stream(Pooler.values())
+                                .map(Pooler::settingName)
+                                .collect(Collectors.joining(", "))
+                        + "."));
     }
 }

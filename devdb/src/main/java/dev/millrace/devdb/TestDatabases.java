@@ -83,7 +83,7 @@ final class TestDatabases {
             }
             throw new DevDatabaseException("Database " + name + " could not be created: " + e.getMessage(), e);
         }
-        Database template = server.database(name);
+        Database template = direct(name);
         if (role == TestRole.OWNER) {
             leaveOnlyToOwner(template);
             execute(template, "DROP SCHEMA public CASCADE");
@@ -97,14 +97,14 @@ final class TestDatabases {
     }
 
     private TestDatabase copyOf(Database template, String schema) {
-        Database copy = server.database(prefix + counter.incrementAndGet());
+        Database copy = direct(prefix + counter.incrementAndGet());
         execute("CREATE DATABASE " + Identifiers.quote(copy.name()) + " TEMPLATE "
                 + Identifiers.quote(template.name()));
         if (role == TestRole.OWNER) {
             leaveOnlyToOwner(copy); // privileges on a database are not copied with it
         }
         Runnable drop = Settings.refusesStrays() ? dropAndRefuseStrays(copy, schema) : copy::drop;
-        return new TestDatabase(server, forTests(copy), copy, schema, drop);
+        return new TestDatabase(server, forTests(server.database(copy.name())), copy, schema, drop);
     }
 
     private static Runnable dropAndRefuseStrays(Database database, String schema) {
@@ -118,6 +118,12 @@ final class TestDatabases {
                                 + ". Nothing of Millrace belongs there; a test that makes something itself drops it.");
             }
         };
+    }
+
+    /** Past any pooler, which would keep sessions open in what is to be copied or changed. */
+    private Database direct(String name) {
+        Coordinates coordinates = server.server().coordinates();
+        return new Database(name, coordinates.inDatabase(name), coordinates);
     }
 
     private Database forTests(Database database) {
@@ -134,9 +140,13 @@ final class TestDatabases {
         String schema = cut(wanted, 63 - suffix.length()) + suffix;
         Coordinates coordinates = server.server().coordinates();
         Migrator.of(coordinates.dataSource(), schema).migrate();
-        Database given = server.database(coordinates.databaseName());
+        String name = coordinates.databaseName();
         return new TestDatabase(
-                server, given, given, schema, () -> execute("DROP SCHEMA " + Identifiers.quote(schema) + " CASCADE"));
+                server,
+                server.database(name),
+                direct(name),
+                schema,
+                () -> execute("DROP SCHEMA " + Identifiers.quote(schema) + " CASCADE"));
     }
 
     private static String cut(String name, int bytes) {

@@ -178,6 +178,28 @@ class DevDatabaseTest {
                 .hasMessageNotContaining("s3cret");
     }
 
+    @Test
+    void parameters_areTheDefaultsOfAllSessions() throws SQLException {
+        ServerParameters parameters = ServerParameters.parse("search_path=nowhere, \"it's\"; work_mem=77kB");
+        EmbeddedServer strange = EmbeddedServer.start(Flushing.OFF, parameters);
+        try {
+            DataSource dataSource = strange.coordinates().dataSource();
+            assertThat(query(dataSource, "SHOW search_path")).isEqualTo("nowhere, \"it's\"");
+            assertThat(query(dataSource, "SHOW work_mem")).isEqualTo("77kB");
+        } finally {
+            strange.close();
+        }
+    }
+
+    @Test
+    void parameters_thatTheServerDoesNotKnow_areRefusedWithWhatItSays() {
+        ServerParameters parameters = ServerParameters.parse("no_such_thing=1");
+
+        assertThatThrownBy(() -> EmbeddedServer.start(Flushing.OFF, parameters))
+                .isInstanceOf(DevDatabaseException.class)
+                .hasMessageContaining("unrecognized configuration parameter \"no_such_thing\"");
+    }
+
     private static void execute(Connection connection, String sql) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(sql);

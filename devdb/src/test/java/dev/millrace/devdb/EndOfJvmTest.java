@@ -1,6 +1,7 @@
 package dev.millrace.devdb;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.api.condition.OS.LINUX;
 import static org.junit.jupiter.api.condition.OS.MAC;
 
@@ -11,6 +12,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.io.TempDir;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** What becomes of an embedded server when its JVM ends without closing it. */
 @Timeout(120)
@@ -30,14 +33,17 @@ class EndOfJvmTest {
 
         private Program() {}
 
-        public static void main(String[] arguments) throws InterruptedException {
+        public static void main(String[] arguments) throws InterruptedException, SQLException {
             DevDatabase server = DevDatabase.start(Provider.EMBEDDED);
             if (arguments[0].equals("two")) {
                 DevDatabase.start(Provider.EMBEDDED);
             }
-            System.out.println("port " + server.port());
+            int port = arguments[0].startsWith("pooler")
+                    ? server.dataSource().unwrap(PGSimpleDataSource.class).getPortNumbers()[0]
+                    : server.port();
+            System.out.println("port " + port);
             switch (arguments[0]) {
-                case "return" -> {}
+                case "return", "pooler-return" -> {}
                 case "exit" -> System.exit(3);
                 case "throw" -> throw new IllegalStateException("on purpose");
                 default -> Thread.sleep(Duration.ofMinutes(5).toMillis());
@@ -88,6 +94,27 @@ class EndOfJvmTest {
     }
 
     @Test
+    void jvm_thatReturnsFromMain_leavesNoPoolerBehind() throws Exception {
+        assumeTrue(PgBouncer.program().isPresent(), "PgBouncer is not installed");
+
+        assertEndsCleanly("pooler-return", 0);
+    }
+
+    @Test
+    @EnabledOnOs({LINUX, MAC})
+    void jvm_thatIsKilled_takesItsPoolerWithIt() throws Exception {
+        assumeTrue(PgBouncer.program().isPresent(), "PgBouncer is not installed");
+        Process killed = launch("pooler-wait");
+        int port = readPort(killed);
+        assertThat(listens(port)).isTrue();
+
+        killed.destroyForcibly().waitFor();
+
+        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> !listens(port));
+        assertEndsCleanly("return", 0);
+    }
+
+    @Test
     void jvm_thatLives_keepsItsServersWhateverOthersStart() throws Exception {
         Process living = launch("two");
         try {
@@ -120,6 +147,7 @@ class EndOfJvmTest {
         return new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Djava.io.tmpdir=" + folder,
+                        "-Dmillrace.devdb.pooler=" + (how.startsWith("pooler") ? "pgbouncer" : "none"),
                         "-cp",
                         System.getProperty("java.class.path"),
                         Program.class.getName(),

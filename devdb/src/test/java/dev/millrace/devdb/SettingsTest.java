@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.Optional;
 import org.assertj.core.api.ThrowableAssertAlternative;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SettingsTest {
 
@@ -17,6 +19,8 @@ class SettingsTest {
         assertThat(settings.provider()).isEmpty();
         assertThat(settings.url()).isEmpty();
         assertThat(settings.image()).isEqualTo("postgres:18-alpine");
+        assertThat(settings.parameters().isEmpty()).isTrue();
+        assertThat(settings.pooler()).isEqualTo(Pooler.NONE);
     }
 
     @Test
@@ -97,6 +101,42 @@ class SettingsTest {
         assertThatExceptionOfType(DevDatabaseException.class)
                 .isThrownBy(() -> TestRole.of(Optional.of("Owner")))
                 .withMessage("The setting millrace.devdb.role is \"Owner\"; allowed are server, owner.");
+    }
+
+    @Test
+    void settings_ofAPooler_areRead() {
+        assertThat(settings(Map.of(), Map.of("MILLRACE_DEVDB_POOLER", "pgbouncer"))
+                        .pooler())
+                .isEqualTo(Pooler.PGBOUNCER);
+    }
+
+    @Test
+    void settings_ofUnknownPooler_areRefusedWithWhatIsAllowed() {
+        assertRefused(Map.of("millrace.devdb.pooler", "pgpool"))
+                .withMessage("The setting millrace.devdb.pooler is \"pgpool\"; allowed are none, pgbouncer.");
+    }
+
+    @Test
+    void settings_ofParameters_areReadInTheirOrder() {
+        ServerParameters parameters = settings(
+                        Map.of("millrace.devdb.parameters", " search_path=a, \"b\";; my.own = it's \\ = odd ;"),
+                        Map.of())
+                .parameters();
+
+        assertThat(parameters.values())
+                .containsExactly(Map.entry("search_path", "a, \"b\""), Map.entry("my.own", "it's \\ = odd"));
+        assertThat(parameters.asConfiguration()).isEqualTo("search_path = 'a, \"b\"'\nmy.own = 'it''s \\\\ = odd'\n");
+        assertThat(parameters.asArguments())
+                .containsExactly("-c", "search_path=a, \"b\"", "-c", "my.own=it's \\ = odd");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"jit", "jit on", "=on", "a-b=c", "port=1", "Listen_Addresses=*"})
+    void settings_ofWhatIsNoParameter_areRefusedWithWhatIsAllowed(String part) {
+        assertRefused(Map.of("millrace.devdb.parameters", "work_mem=1MB; " + part))
+                .withMessage("The setting millrace.devdb.parameters has the part \"" + part
+                        + "\"; allowed are a server's parameters, but for listen_addresses, port,"
+                        + " unix_socket_directories, as in: search_path=nowhere; IntervalStyle=sql_standard");
     }
 
     private static ThrowableAssertAlternative<DevDatabaseException> assertRefused(Map<String, String> properties) {
