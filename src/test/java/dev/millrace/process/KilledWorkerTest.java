@@ -43,7 +43,7 @@ class KilledWorkerTest {
 
     @Test
     void jobsOfKilledWorker_runOnceMore_onAnotherOne_soon() throws InterruptedException {
-        ChildJvm other = frozenWorker();
+        ChildJvm other = idleWorker();
         ChildJvm doomed = scene.startWorker("doomed");
         List<String> ids = submit(Task.STUBBORN, 3);
         ids.forEach(id -> doomed.awaitEvent("started " + id + " 1"));
@@ -54,7 +54,7 @@ class KilledWorkerTest {
 
     @Test
     void jobsThatWereClaimed_andNeitherStartedNorBeatenFor_runAsWell() throws InterruptedException {
-        ChildJvm other = frozenWorker();
+        ChildJvm other = idleWorker();
         ChildJvm doomed = scene.start(AttemptProcess.class, "doomed").awaitReady();
         List<String> ids = submit(Task.STUBBORN, 4);
         doomed.order("claim 4");
@@ -65,11 +65,11 @@ class KilledWorkerTest {
         assertRecovered(ids, doomed, other);
     }
 
-    /** Takes no job before it thaws. There is a reconciler as well, one that has been watching. */
-    private ChildJvm frozenWorker() {
+    /** Takes no job before it is told to. There is a reconciler as well, one that has been watching. */
+    private ChildJvm idleWorker() {
         ChildJvm other = scene.start(WorkerProcess.class, "other", "8", "0").awaitReady();
         scene.startWatchingReconciler(BRISK.timeout());
-        other.freeze();
+        other.ask("idle");
         return other;
     }
 
@@ -87,7 +87,7 @@ class KilledWorkerTest {
     private void assertRecovered(List<String> ids, ChildJvm doomed, ChildJvm other) throws InterruptedException {
         doomed.kill();
         Instant dead = scene.now();
-        other.thaw();
+        other.order("claim");
         for (String id : ids) {
             other.awaitEvent("started " + id + " 2");
             other.order(OrderedHandler.RETURN + " " + id + " 2");

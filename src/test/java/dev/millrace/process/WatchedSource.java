@@ -11,17 +11,21 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A source that tells how the database answers to endings and progress, and that can turn deaf: then its beats, and they
- * alone, get no answer. So a worker can be made to write for an attempt of which no beat has told it that it is lost.
+ * alone, get no answer. So a worker can be made to write for an attempt of which no beat has told it that it is lost. It
+ * can also turn idle: then it has no jobs to be claimed.
  */
 final class WatchedSource implements WorkSource {
     private final WorkSource source;
     private final Consumer<String> answers;
+    private final ReentrantLock claiming = new ReentrantLock();
     private volatile boolean deaf;
+    private boolean idle;
 
     /** @param answers is told each answer, such as {@code finish job-1 Succeed false} */
     WatchedSource(WorkSource source, Consumer<String> answers) {
@@ -33,9 +37,24 @@ final class WatchedSource implements WorkSource {
         deaf = value;
     }
 
+    /** When this returns, no claim is on its way that was sent before. */
+    void idle(boolean value) {
+        claiming.lock();
+        try {
+            idle = value;
+        } finally {
+            claiming.unlock();
+        }
+    }
+
     @Override
     public List<Claim> claim(ClaimRequest request) {
-        return source.claim(request);
+        claiming.lock();
+        try {
+            return idle ? List.of() : source.claim(request);
+        } finally {
+            claiming.unlock();
+        }
     }
 
     @Override

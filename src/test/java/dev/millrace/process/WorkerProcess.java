@@ -15,7 +15,8 @@ import java.time.Duration;
  * reconciler in milliseconds, 0 for none. SIGTERM closes it in order.
  *
  * <p>Orders: {@code return}, {@code throw} or {@code report} with a job's id and the number of its attempt; {@code deaf}
- * with a number, from when on no beat is answered, until {@code hear}. Tells the events of {@link OrderedHandler} and the
+ * with a number, from when on no beat is answered, until {@code hear}; {@code idle} with a number, from when on nothing is
+ * claimed, until {@code claim}. Tells the events of {@link OrderedHandler} and the
  * answers of {@link WatchedSource}; {@code napped} with a job's id and the number of its attempt.
  */
 final class WorkerProcess {
@@ -67,6 +68,11 @@ final class WorkerProcess {
                     say("deaf " + words[1] + " done");
                 }
                 case "hear" -> source.deaf(false);
+                case "idle" -> {
+                    source.idle(true);
+                    say("idle " + words[1] + " done");
+                }
+                case "claim" -> source.idle(false);
                 default -> handler.order(words[1], Integer.parseInt(words[2]), words[0]);
             }
         });
