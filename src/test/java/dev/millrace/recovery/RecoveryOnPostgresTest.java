@@ -44,7 +44,6 @@ import org.jooq.conf.Settings;
 import org.jooq.impl.DSL;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.postgresql.ds.PGSimpleDataSource;
 
 /** Sweeps over jobs in a real database. Time passes there by aging rows, here on a manual clock. */
 @MillraceDatabase
@@ -270,14 +269,17 @@ class RecoveryOnPostgresTest {
 
     @Test
     void probe_failsOnAServerThatIsReadOnly_thoughItsClockCanBeRead() {
-        PGSimpleDataSource readOnly = new PGSimpleDataSource();
-        readOnly.setUrl(database.jdbcUrl());
-        readOnly.setUser(database.user());
-        readOnly.setPassword(database.password());
-        readOnly.setOptions("-c default_transaction_read_only=on");
-        PostgresStore its = PostgresStore.on(readOnly, database.schema());
-        assertThat(its.clock().now()).isNotNull();
-        assertThatThrownBy(() -> its.reconcilable().probe()).isInstanceOf(StoreUnavailableException.class);
+        String role = "read_only_" + newId().replace("-", "");
+        DSLContext admin = DSL.using(database.adminDataSource(), SQLDialect.POSTGRES);
+        admin.execute("create role " + role + " login password 'secret' in role \"" + database.user() + "\"");
+        try {
+            admin.execute("alter role " + role + " set default_transaction_read_only = on");
+            PostgresStore its = PostgresStore.on(database.unpooledDataSource(role, "secret"), database.schema());
+            assertThat(its.clock().now()).isNotNull();
+            assertThatThrownBy(() -> its.reconcilable().probe()).isInstanceOf(StoreUnavailableException.class);
+        } finally {
+            admin.execute("drop role " + role);
+        }
     }
 
     @Test

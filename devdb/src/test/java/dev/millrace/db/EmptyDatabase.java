@@ -64,8 +64,18 @@ final class EmptyDatabase implements AutoCloseable {
         return role;
     }
 
+    /** For the sessions of all roles that begin after this. */
+    void setDefault(String name, String value) throws SQLException {
+        // From elsewhere: a pooler would keep the session, which began before.
+        execute(server.dataSource(), "ALTER DATABASE " + name() + " SET " + name + " = '" + value + "'");
+    }
+
     void execute(String... statements) throws SQLException {
-        try (Connection connection = dataSource().getConnection();
+        execute(dataSource(), statements);
+    }
+
+    private static void execute(DataSource dataSource, String... statements) throws SQLException {
+        try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             for (String sql : statements) {
                 statement.execute(sql);

@@ -16,7 +16,6 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Timeout;
-import org.postgresql.ds.PGSimpleDataSource;
 
 /** Nodes that start together: A16 of the field cases. */
 @MillraceDatabase
@@ -44,11 +43,9 @@ class MigratorConcurrencyTest {
     @RepeatedTest(4)
     void migrate_ofEightNodesAtOnceUnderStrictIsolation_appliesEachMigrationOnce() throws Exception {
         try (EmptyDatabase database = EmptyDatabase.on(neighbour)) {
-            List<MigrationReport> reports = migrateAtOnce(() -> {
-                PGSimpleDataSource strict = (PGSimpleDataSource) database.dataSource();
-                strict.setOptions("-c default_transaction_isolation=serializable");
-                return Migrator.of(strict);
-            });
+            database.setDefault("default_transaction_isolation", "serializable");
+
+            List<MigrationReport> reports = migrateAtOnce(() -> Migrator.of(database.dataSource()));
 
             assertAppliedOnce(database, reports);
         }

@@ -15,6 +15,7 @@ import dev.millrace.store.SchemaNotReadyException;
 import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.types.JsonText;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.net.ServerSocket;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -24,6 +25,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** What callers are told when the database can't, and that nothing was written. */
@@ -81,6 +83,38 @@ class FailureTest {
 
     static List<Exception> poolFailures() {
         return List.of(new SQLException("pool exhausted"), new IllegalStateException("no target data source"));
+    }
+
+    /** PgBouncer lets a client stay connected while the server is away, and refuses its statements, all in one state. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "FATAL: server login has been failing, try again later (server_login_retry)",
+                "FATAL: query_wait_timeout",
+                "FATAL: server conn crashed?"
+            })
+    void poolerWithoutAServer_isUnavailable(String refusal) {
+        PGSimpleDataSource pooler = new PGSimpleDataSource() {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection real = db.database.unpooledDataSource().getConnection();
+                return (Connection) Proxy.newProxyInstance(
+                        FailureTest.class.getClassLoader(),
+                        new Class<?>[] {Connection.class},
+                        (proxy, method, args) -> {
+                            if (method.getName().equals("prepareStatement")) {
+                                throw new SQLException(refusal, "08P01");
+                            }
+                            return method.invoke(real, args);
+                        });
+            }
+        };
+        PostgresStore store = PostgresStore.on(pooler, db.database.schema());
+        assertThatThrownBy(() -> store.jobs().get("x"))
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageContaining(refusal);
     }
 
     @Test
