@@ -84,6 +84,7 @@ class ApplicationFlywayTest {
     private FluentConfiguration application() {
         return Flyway.configure(getClass().getClassLoader())
                 .dataSource(database.dataSource())
+                .defaultSchema("public")
                 .locations("classpath:application/migration");
     }
 }

@@ -252,7 +252,7 @@ class MigratorTest {
 
     private List<String> tablesOf(String schema) throws SQLException {
         return database.query("SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
-                + " WHERE c.relkind = 'r' AND n.nspname = '" + schema.replace("'", "''") + "' ORDER BY 1");
+                + " WHERE c.relkind = 'r' AND n.nspname = $name$" + schema + "$name$ ORDER BY 1");
     }
 
     private String latestVersion() {

@@ -78,6 +78,7 @@ class NodesThatStartTogetherTest {
         database = EmptyDatabase.on(neighbour);
         Flyway.configure(getClass().getClassLoader())
                 .dataSource(database.dataSource())
+                .defaultSchema("public")
                 .locations("classpath:application/migration")
                 .load()
                 .migrate();
