@@ -36,8 +36,10 @@ public final class MissingPrivilegeException extends StoreException {
     }
 
     /**
-     * {@return the statements that grant what was refused and all else that the same call takes, for whoever owns the
-     * schema to run; empty if the role may not connect, or where no grant would help}
+     * {@return the statements that grant what the refused statement takes, for whoever owns the schema to run; empty if
+     * the role may not connect, or where no grant would help}
+     *
+     * <p>A call of several statements may then be refused the next one: {@code docs/roles.md} has all that roles need.
      */
     public List<String> grants() {
         return grants;

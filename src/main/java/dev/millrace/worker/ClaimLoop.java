@@ -230,9 +230,9 @@ final class ClaimLoop implements Runnable {
                 LOG.error("No jobs are claimed until the schema is ready. {}", failure.getMessage());
             }
             refusal = failure.toString();
-        } else {
-            LOG.error("Claiming failed; it is repeated.", failure);
+            return;
         }
+        LOG.error("Claiming failed; it is repeated.", failure);
         lost.unexpectedFailure();
     }
 

@@ -20,7 +20,7 @@ final class LockHolders {
               JOIN (SELECT l.pid, l.mode || ' on ' || c.relname AS held
                       FROM pg_locks AS l
                       JOIN pg_class AS c ON c.oid = l.relation AND c.relkind IN ('r', 'p')
-                      JOIN pg_namespace AS n ON n.oid = c.relnamespace AND n.nspname = ?
+                      JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace AND n.nspname = ?
                       JOIN pg_database AS d ON d.oid = l.database AND d.datname = current_database()
                      WHERE l.granted
                     UNION ALL

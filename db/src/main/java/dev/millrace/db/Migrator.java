@@ -247,7 +247,7 @@ public final class Migrator {
                     "Schema " + schema().quoted() + " has version " + state.version() + " and is written by library"
                             + " version " + comparison.oldestWriter() + " and newer, but this is " + release.version()
                             + ", which knows versions of the schema up to " + state.libraryVersion()
-                            + ". Nothing was written. Upgrade the library of this process to "
+                            + ". Nothing more is written. Upgrade the library of this process to "
                             + comparison.oldestWriter() + " or newer.");
         }
     }
@@ -267,7 +267,7 @@ public final class Migrator {
     /** CREATE SCHEMA IF NOT EXISTS wants the privilege to create even where there is nothing to be created. */
     private boolean createSchemaIfAbsent(Connection connection) throws SQLException {
         try (PreparedStatement statement =
-                connection.prepareStatement("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = ?)")) {
+                connection.prepareStatement("SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = ?)")) {
             statement.setString(1, schema().value());
             try (ResultSet row = statement.executeQuery()) {
                 if (row.next() && row.getBoolean(1)) {

@@ -129,9 +129,10 @@ final class OneTransaction implements AutoCloseable {
 
     private Session readSession() throws SQLException {
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT current_user, current_database(),"
-                        + " current_setting('server_encoding'), p.setting, p.source = 'session', current_setting('role')"
-                        + " FROM pg_settings AS p WHERE p.name = 'search_path'")) {
+                ResultSet row = statement.executeQuery("SELECT current_user, pg_catalog.current_database(),"
+                        + " pg_catalog.current_setting('server_encoding'), p.setting, p.source = 'session',"
+                        + " pg_catalog.current_setting('role')"
+                        + " FROM pg_catalog.pg_settings AS p WHERE p.name = 'search_path'")) {
             row.next();
             return new Session(
                     row.getString(1),
@@ -162,7 +163,7 @@ final class OneTransaction implements AutoCloseable {
     }
 
     private void set(String name, String value, boolean transactionOnly) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement("SELECT set_config(?, ?, ?)")) {
+        try (PreparedStatement statement = connection.prepareStatement("SELECT pg_catalog.set_config(?, ?, ?)")) {
             statement.setString(1, name);
             statement.setString(2, value);
             statement.setBoolean(3, transactionOnly);

@@ -31,7 +31,8 @@ final class SchemaFacts {
     }
 
     private static boolean exists(Connection connection, String table) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement("SELECT to_regclass(?) IS NOT NULL")) {
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT pg_catalog.to_regclass(?) IS NOT NULL")) {
             statement.setString(1, table);
             try (ResultSet row = statement.executeQuery()) {
                 return row.next() && row.getBoolean(1);

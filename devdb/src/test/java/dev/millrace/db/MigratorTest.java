@@ -130,7 +130,7 @@ class MigratorTest {
                 .hasMessageContaining("written by library version 99.0.0 and newer")
                 .hasMessageContaining("this is " + Release.current().version())
                 .hasMessageContaining("up to " + latestVersion())
-                .hasMessageContaining("Nothing was written. Upgrade the library of this process to 99.0.0");
+                .hasMessageContaining("Nothing more is written. Upgrade the library of this process to 99.0.0");
         assertThat(everythingOf("millrace")).isEqualTo(before);
     }
 

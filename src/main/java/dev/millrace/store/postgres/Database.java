@@ -75,6 +75,12 @@ final class Database {
                 gate.pass(what, dsl);
                 return statements.apply(dsl);
             } catch (DataAccessException e) {
+                if (NOT_READY.contains(e.sqlState())) {
+                    gate.close();
+                    if (own) {
+                        gate.pass(what, dsl); // says why, if it knows
+                    }
+                }
                 if (!own || attempt == MAX_ATTEMPTS || !ROLLED_BACK.contains(e.sqlState())) {
                     throw failure(what, e);
                 }
@@ -105,9 +111,11 @@ final class Database {
             return new SchemaNotReadyException(
                     schema,
                     SchemaNotReadyException.Reason.MISSING,
-                    "Can't " + what + ": the schema \"" + schema + "\" is not there or not of this release (" + said
-                            + "). Expected are Millrace's tables in it: call Millrace.migrate() with a role that may"
-                            + " create them, or name the schema that has them.",
+                    "Can't " + what + ": the schema \"" + schema
+                            + "\" is not there, or was changed under this process ("
+                            + said
+                            + "). If it was dropped, call Millrace.migrate() with a role that may create it; if a"
+                            + " newer release has changed it, upgrade the library of this process.",
                     e);
         }
         if (ROLLED_BACK.contains(state)) {

@@ -1,6 +1,7 @@
 package dev.millrace.store.postgres;
 
 import dev.millrace.jooq.MillraceSchema;
+import dev.millrace.jooq.tables.Controls;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -92,7 +93,8 @@ final class Privileges implements ExecuteListener {
         grants.add("GRANT USAGE ON SCHEMA " + quoted(schema) + " TO " + role + ";");
         MillraceSchema.MILLRACE.tableStream().forEach(table -> {
             String name = quoted(schema) + "." + quoted(table.getName());
-            if (statement.contains(name)) {
+            // Every call reads the controls, though not in each of its statements.
+            if (statement.contains(name) || table.equals(Controls.CONTROLS)) {
                 grants.add("GRANT " + privileges(statement, name) + " ON " + name + " TO " + role + ";");
             }
         });
@@ -105,8 +107,9 @@ final class Privileges implements ExecuteListener {
         if (statement.contains("insert into " + table)) {
             privileges.add("INSERT");
         }
-        if (statement.contains("update " + table) || statement.contains("for no key update")) {
-            privileges.add("UPDATE"); // a row lock takes it as well
+        boolean locks = statement.contains(table) && statement.contains("for no key update");
+        if (statement.contains("update " + table) || locks) {
+            privileges.add("UPDATE"); // a row lock takes it as well; statements that lock name one table
         }
         if (statement.contains("delete from " + table)) {
             privileges.add("DELETE");

@@ -62,6 +62,11 @@ final class SchemaGate {
         passedAt = now;
     }
 
+    /** The next statement asks again: the schema is not what it was. */
+    void close() {
+        passedAt = null;
+    }
+
     private void ask(String what, DSLContext dsl) {
         if (!tableExists(dsl)) {
             throw refusal(

@@ -195,6 +195,31 @@ class SchemaGateTest {
     }
 
     @Test
+    void processThatMeetsAContractedSchemaWithinThatMinute_isToldTheTruth() {
+        PostgresStore store = store(THIS);
+        store.jobs().get("some job");
+        say(Release.OLDEST_WRITER, NEXT_RELEASE);
+        db.dsl
+                .alterTable(EXECUTION_JOBS)
+                .renameColumn(EXECUTION_JOBS.PERCENT_COMPLETE)
+                .to("contracted")
+                .execute();
+        try {
+            assertThat(refusal(() -> store.jobs().get("some job")).reason()).isEqualTo(Reason.TOO_NEW);
+            say(Release.OLDEST_WRITER, "0.1.0");
+            assertThat(refusal(() -> store.jobs().get("some job")))
+                    .hasMessageContaining("was changed under this process")
+                    .hasMessageContaining("upgrade the library");
+        } finally {
+            db.dsl
+                    .alterTable(EXECUTION_JOBS)
+                    .renameColumn("contracted")
+                    .to(EXECUTION_JOBS.PERCENT_COMPLETE)
+                    .execute();
+        }
+    }
+
+    @Test
     void schemaThatIsMigratedLater_isUsedAtOnce() {
         say(Release.SCHEMA_VERSION, "4");
         PostgresStore store = store(THIS);
