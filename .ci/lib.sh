@@ -1,4 +1,5 @@
 # Sourced by the legs: strict mode, the project's root as working directory, and what several of them need.
+[[ "${BASH_VERSINFO[0]}" -ge 4 ]] || { echo "This takes bash 4 or newer, and is run by ${BASH_VERSION}." >&2; exit 1; }
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -52,6 +53,7 @@ test_on() {
   rm -rf ./*/target/surefire-reports
   ./mvnw -B test "$@"
   reports=(./*/target/surefire-reports/TEST-*.xml)
+  [[ -e "${reports[0]}" && -d src/target/surefire-reports ]] || { echo "No tests have run." >&2; return 1; }
   without="$(grep -LE -- "$evidence" "${reports[@]}" || true)"
   [[ -z "$without" ]] || { printf 'Not run on %s:\n%s\n' "$evidence" "$without" >&2; return 1; }
   echo "${#reports[@]} test classes ran on $evidence"

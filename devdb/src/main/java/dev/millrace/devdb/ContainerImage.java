@@ -51,6 +51,11 @@ final class ContainerImage {
             LOG.debug("The registry of {} does not give it", name, e);
         } catch (IOException e) {
             LOG.debug("The connection to the Docker engine could not be closed", e);
+        } catch (DevDatabaseException e) {
+            throw e;
+        } catch (RuntimeException e) { // the engine's own refusals, and what goes wrong on the way to it
+            throw absent(
+                    name, "can't be pulled: " + String.valueOf(e.getMessage()).strip(), e);
         }
     }
 
@@ -75,12 +80,17 @@ final class ContainerImage {
     }
 
     private static void pull(DockerClient engine, String name) {
+        long begin = System.nanoTime();
         try {
-            if (!engine.pullImageCmd(name)
+            engine.pullImageCmd(name)
                     .exec(new PullImageResultCallback())
-                    .awaitCompletion(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
-                throw absent(name, "was not pulled within " + PATIENCE.toMinutes() + " min", null);
+                    .awaitCompletion(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        } catch (DockerClientException e) {
+            // What it throws for a pull that failed, and also for one that is not done yet.
+            if (System.nanoTime() - begin < PATIENCE.toNanos()) {
+                throw e;
             }
+            throw absent(name, "was not pulled within " + PATIENCE.toMinutes() + " min", e);
         } catch (InternalServerErrorException e) {
             throw absent(
                     name, "can't be pulled: " + String.valueOf(e.getMessage()).strip(), e);

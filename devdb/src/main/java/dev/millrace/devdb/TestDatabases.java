@@ -74,7 +74,8 @@ final class TestDatabases {
         String name = prefix + "template_" + counter.incrementAndGet();
         try (Connection connection = server.server().coordinates().connect();
                 Statement statement = connection.createStatement()) {
-            statement.execute("CREATE DATABASE " + Identifiers.quote(name));
+            statement.execute("CREATE DATABASE " + Identifiers.quote(name)
+                    + " ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
         } catch (SQLException e) {
             if (INSUFFICIENT_PRIVILEGE.equals(e.getSQLState()) && role == TestRole.SERVER) {
                 LOG.info(
@@ -84,6 +85,16 @@ final class TestDatabases {
             throw new DevDatabaseException("Database " + name + " could not be created: " + e.getMessage(), e);
         }
         Database template = direct(name);
+        try {
+            fill(template, schema);
+        } catch (RuntimeException e) {
+            template.drop();
+            throw e;
+        }
+        return Optional.of(template);
+    }
+
+    private void fill(Database template, String schema) {
         if (role == TestRole.OWNER) {
             leaveOnlyToOwner(template);
             execute(template, "DROP SCHEMA public CASCADE");
@@ -92,8 +103,8 @@ final class TestDatabases {
                     "CREATE SCHEMA " + Identifiers.quote(schema) + " AUTHORIZATION " + Identifiers.quote(owner));
         }
         Migrator.of(forTests(template).dataSource(), schema).migrate();
-        execute("ALTER DATABASE " + Identifiers.quote(name) + " WITH IS_TEMPLATE true ALLOW_CONNECTIONS false");
-        return Optional.of(template);
+        execute("ALTER DATABASE " + Identifiers.quote(template.name())
+                + " WITH IS_TEMPLATE true ALLOW_CONNECTIONS false");
     }
 
     private TestDatabase copyOf(Database template, String schema) {
