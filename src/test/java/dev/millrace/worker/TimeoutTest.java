@@ -87,9 +87,10 @@ class TimeoutTest {
 
     @Test
     void timeoutDuringAnOutage_isWrittenAfterIt_andTheJobIsBeatenForUntilThen() {
-        String id = source.submit("work", lasting(SHORT));
+        String id = source.submit("work", lasting(LONG_ENOUGH_TO_START));
         source.always(Op.FINISH, Fault.down());
         fixture.start((payload, attempt) -> fixture.gate().await());
+        until(() -> source.status(id) == JobStatus.RUNNING);
         until(() -> source.calls(Op.FINISH) > 0);
         int beats = source.beatsFor(id);
         until(() -> source.beatsFor(id) > beats + 3);
