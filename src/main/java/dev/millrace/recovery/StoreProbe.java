@@ -1,5 +1,6 @@
 package dev.millrace.recovery;
 
+import dev.millrace.store.MissingPrivilegeException;
 import dev.millrace.store.ReconcilableJobs;
 import dev.millrace.store.SchemaNotReadyException;
 import java.time.Duration;
@@ -97,6 +98,8 @@ final class StoreProbe {
             outageSince = clock.getAsLong();
             if (failure instanceof SchemaNotReadyException) {
                 LOG.warn("Dead workers' jobs stay where they are until the schema is ready. {}", failure.getMessage());
+            } else if (failure instanceof MissingPrivilegeException) {
+                LOG.warn("Dead workers' jobs stay where they are until that is granted. {}", failure.getMessage());
             } else {
                 LOG.warn(
                         "The store does not answer. Recovery goes on by itself when it does; until then dead workers'"

@@ -225,9 +225,10 @@ final class ClaimLoop implements Runnable {
             }
             return;
         }
-        if (failure instanceof SchemaNotReadyException) {
+        if (failure instanceof SchemaNotReadyException || failure instanceof MissingPrivilegeException) {
             if (!failure.toString().equals(refusal)) {
-                LOG.error("No jobs are claimed until the schema is ready. {}", failure.getMessage());
+                String what = failure instanceof SchemaNotReadyException ? "the schema is ready" : "that is granted";
+                LOG.error("No jobs are claimed until {}. {}", what, failure.getMessage());
             }
             refusal = failure.toString();
             return;

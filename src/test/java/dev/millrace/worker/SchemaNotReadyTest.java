@@ -4,6 +4,7 @@ import static dev.millrace.worker.WorkerFixture.BRISK;
 import static dev.millrace.worker.WorkerFixture.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.store.MissingPrivilegeException;
 import dev.millrace.store.SchemaNotReadyException;
 import dev.millrace.store.SchemaNotReadyException.Reason;
 import dev.millrace.worker.FakeSource.Fault;
@@ -63,6 +64,19 @@ class SchemaNotReadyTest {
                 .singleElement()
                 .asString()
                 .contains("ERROR", "No jobs are claimed until the schema is ready. schema \"millrace\" is not there");
+    }
+
+    @Test
+    void worker_thatLacksAPrivilege_saysSoOnce() {
+        source.always(
+                Op.CLAIM,
+                Fault.failing(() -> new MissingPrivilegeException("reader", List.of(), "Can't claim jobs: ask", null)));
+        fixture.start((payload, context) -> {});
+        until(() -> source.calls(Op.CLAIM) >= 4);
+        assertThat(logged())
+                .singleElement()
+                .asString()
+                .contains("ERROR", "No jobs are claimed until that is granted. Can't claim jobs: ask");
     }
 
     @Test

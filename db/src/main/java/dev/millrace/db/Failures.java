@@ -86,9 +86,9 @@ final class Failures {
                         + "; or let the role do it: GRANT CREATE ON DATABASE " + situation.quotedDatabase() + " TO "
                         + role + ";";
             case MIGRATING ->
-                " Migrations run as the role that owns the schema and its tables (see docs/roles.md). While the"
-                        + " schema holds nothing of Millrace, this is enough: GRANT USAGE, CREATE ON SCHEMA " + name
-                        + " TO " + role + ";";
+                " Migrate as the role that owns the schema and its tables (see docs/roles.md). Only if all of it is to"
+                        + " belong to " + role + ", and while the schema holds nothing of Millrace: GRANT USAGE, CREATE"
+                        + " ON SCHEMA " + name + " TO " + role + ";";
         };
     }
 

@@ -51,9 +51,8 @@ final class Migrations {
             @Nullable Version oldestWriter) {
 
         /** The same, where the schema says that releases from this one on may write. */
-        Comparison withOldestWriter(@Nullable Version oldest, Version own) {
-            boolean tooNew = oldest != null && own.isOlderThan(oldest);
-            SchemaState seen = tooNew ? state.with(SchemaState.Status.TOO_NEW) : state;
+        Comparison withOldestWriter(Version oldest, Version own) {
+            SchemaState seen = own.isOlderThan(oldest) ? state.with(SchemaState.Status.TOO_NEW) : state;
             return new Comparison(seen, pending, difference, oldest);
         }
     }

@@ -221,10 +221,31 @@ public final class Migrator {
     private Comparison compare(Steps.Step step) throws SQLException {
         requireUtf8(step.transaction());
         Comparison history = migrations.compare(step.transaction().forFlyway());
-        return history.state().version() == null
-                ? history
-                : history.withOldestWriter(
-                        SchemaFacts.oldestWriter(step.transaction().connection(), schema()), release.version());
+        String version = history.state().version();
+        if (version == null) {
+            return history;
+        }
+        SchemaFacts facts = SchemaFacts.read(step.transaction().connection(), schema());
+        requireFactsThatFit(facts, version);
+        return facts == null ? history : history.withOldestWriter(facts.oldestWriter(), release.version());
+    }
+
+    /** A schema that has been migrated as far as this release needs must say so: the store goes by what it says. */
+    private void requireFactsThatFit(@Nullable SchemaFacts facts, String version) {
+        if (Version.of(version).isOlderThan(release.schema())) {
+            return;
+        }
+        if (facts == null) {
+            throw SchemaFacts.unclear(
+                    schema(), "its history says version " + version + ", but its table controls is not there", null);
+        }
+        if (facts.version().isOlderThan(release.schema())) {
+            throw SchemaFacts.unclear(
+                    schema(),
+                    "its history says version " + version + ", but its table controls, row \"" + Release.SCHEMA_VERSION
+                            + "\", says " + facts.version(),
+                    null);
+        }
     }
 
     /** Any other encoding lacks characters, so a job would be refused for what is in its payload or its name. */

@@ -112,14 +112,23 @@ final class SchemaGate {
 
     private Version version(String what, String name, Map<String, String> controls) {
         String value = controls.get(name);
+        if (value == null) {
+            throw refusal(
+                    what,
+                    Reason.UNCLEAR,
+                    "doesn't say whether this release may use it: its table controls has no value for \"" + name
+                            + "\". Find out who changed that, and set it back; docs/upgrades.md says how.",
+                    null);
+        }
         try {
-            return Version.of(value == null ? "" : value);
+            return Version.of(value);
         } catch (IllegalArgumentException e) {
             throw refusal(
                     what,
                     Reason.UNCLEAR,
                     "doesn't say whether this release may use it: in its table controls, row \"" + name + "\", "
-                            + e.getMessage() + ". Find out who changed that row, and set it back.",
+                            + e.getMessage()
+                            + ". Find out who changed that row, and set it back; docs/upgrades.md says how.",
                     e);
         }
     }

@@ -120,7 +120,8 @@ class SchemaGateTest {
             say(name, value);
             SchemaNotReadyException e = refusal(() -> store(THIS).jobs().get("some job"));
             assertThat(e.reason()).isEqualTo(Reason.UNCLEAR);
-            assertThat(e).hasMessageContaining("table controls, row \"" + name + "\"");
+            String where = value == null ? "its table controls has no value for" : "in its table controls, row";
+            assertThat(e).hasMessageContaining(where + " \"" + name + "\"").hasMessageContaining("docs/upgrades.md");
             restore();
         }
     }
