@@ -163,6 +163,9 @@ public final class Worker implements AutoCloseable {
             closed.countDown();
             return;
         }
+        if (state.get() == State.OPEN) {
+            claims.stop(); // before it says that it closes, and not when the lifecycle thread comes to it
+        }
         if (state.compareAndSet(State.OPEN, State.CLOSING)) {
             LOG.info("Worker \"{}\" closes.", settings.name());
             closeAsked.countDown();

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.TestInstance;
@@ -37,7 +38,9 @@ class HungServerTest {
     }
 
     private void hang() {
-        List<ProcessHandle> worker = stage.scene.serverProcesses(Pools.TARDY);
+        // Behind a pooler a session bears the worker's name only when the worker was the last to use it.
+        List<ProcessHandle> worker = Awaitility.await()
+                .until(() -> stage.scene.serverProcesses(Pools.TARDY), processes -> !processes.isEmpty());
         ProcessHandle main = worker.get(0).parent().orElseThrow();
         frozen.push(Freezer.freeze(worker));
         frozen.push(Freezer.freeze(List.of(main))); // before its children, so that it makes no more of them
