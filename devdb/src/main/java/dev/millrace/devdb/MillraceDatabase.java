@@ -24,7 +24,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * once, into a template, of which each class gets a copy as a database of its own; it is dropped after the class. So
  * classes can run at the same time; the tests of one class, and its nested classes, share its database. Where the
  * server was given and its user may not create databases, each class gets a schema of its own in the given database
- * instead: tests must use {@link TestDatabase#schema()} and not rely on a name.
+ * instead: tests must use {@link TestDatabase#schema()} and not rely on a name. Tables that they make themselves then
+ * lie in that database as well, and stay there unless they are dropped.
  *
  * <p>With the setting {@code millrace.devdb.role} ({@code MILLRACE_DEVDB_ROLE}) at {@code owner}, tests connect as a
  * role that owns the schema and may do nothing else, in a database without {@code public}, and a whole suite shows that
