@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where statements are sent to, and the one place where they pass the gate, and where a failed one is repeated or gets
- * its name. The schema's name is put in when a statement is rendered; of a caller's configuration only the connection is used, so that none of its settings can
- * change what our statements mean.
+ * its name. The schema's name is put in when a statement is rendered; of a caller's configuration only the connection is
+ * used, so that none of its settings can change what our statements mean.
  */
 final class Database {
     private static final Set<String> UNAVAILABLE = Set.of("57P01", "57P02", "57P03", "53300", "25006");
@@ -75,13 +75,13 @@ final class Database {
                 gate.pass(what, dsl);
                 return statements.apply(dsl);
             } catch (DataAccessException e) {
-                if (NOT_READY.contains(e.sqlState())) {
+                boolean changed = NOT_READY.contains(e.sqlState());
+                if (changed) {
                     gate.close();
-                    if (own) {
-                        gate.pass(what, dsl); // says why, if it knows
-                    }
                 }
-                if (!own || attempt == MAX_ATTEMPTS || !ROLLED_BACK.contains(e.sqlState())) {
+                // A changed schema is asked once more: it may say why.
+                boolean again = changed ? attempt == 1 : attempt < MAX_ATTEMPTS && ROLLED_BACK.contains(e.sqlState());
+                if (!own || !again) {
                     throw failure(what, e);
                 }
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(LONGEST_PAUSE_NANOS));

@@ -185,6 +185,20 @@ class MissingPrivilegeTest {
         assertThat(refusalOf("JobStore.get").grants()).contains("GRANT SELECT ON " + JOBS + " TO " + quotedRole + ";");
     }
 
+    /** What then asks the schema may be refused in its turn, and is told as such. */
+    @Test
+    void refusalOfTheLookAtAChangedSchema_isNamedToo() {
+        grantAll();
+        database.execute(
+                "REVOKE SELECT ON \"My-Jobs\".controls FROM " + quotedRole,
+                "ALTER TABLE " + JOBS + " RENAME percent_complete TO changed");
+        try {
+            assertThat(refusalOf("JobStore.get")).hasMessageContaining("permission denied for table controls");
+        } finally {
+            database.execute("ALTER TABLE " + JOBS + " RENAME changed TO percent_complete");
+        }
+    }
+
     @Test
     void rowLevelSecurity_isNoMissingGrant() {
         grantAll();
