@@ -65,7 +65,7 @@ final class ClaimStatement {
     }
 
     List<Claim> claim(ClaimRequest request) {
-        return database.run("claim jobs", dsl -> {
+        return database.run(Operation.CLAIM, dsl -> {
             int kinds = request.kinds().size();
             if (kinds == 0) {
                 return claim(dsl, request, inOrder(request));

@@ -64,12 +64,19 @@ final class Database {
                                         new MappedSchema().withInput("millrace").withOutput(schema)))));
     }
 
+    /** Runs the statements of an operation that has no subject. */
+    <T extends @Nullable Object> T run(Operation operation, Function<DSLContext, T> statements) {
+        return run(operation, null, statements);
+    }
+
     /**
-     * Runs statements.
+     * Runs the statements of an operation.
      *
-     * @param what what they do, for the message of a failure, such as {@code "claim jobs"}
+     * @param subject what they are about, such as a job's id, for the message of a failure
      */
-    <T extends @Nullable Object> T run(String what, Function<DSLContext, T> statements) {
+    <T extends @Nullable Object> T run(
+            Operation operation, @Nullable String subject, Function<DSLContext, T> statements) {
+        String what = operation.describe(subject);
         for (int attempt = 1; ; attempt++) {
             try {
                 gate.pass(what, dsl);

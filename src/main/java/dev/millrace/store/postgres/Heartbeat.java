@@ -43,7 +43,7 @@ final class Heartbeat {
         List<Attempt> all = List.copyOf(attempts);
         for (int from = 0; from < all.size(); from += CHUNK) {
             List<Attempt> chunk = all.subList(from, Math.min(from + CHUNK, all.size()));
-            pulses.putAll(database.run("send heartbeats", dsl -> beatChunk(dsl, chunk)));
+            pulses.putAll(database.run(Operation.BEAT, dsl -> beatChunk(dsl, chunk)));
         }
         return pulses;
     }

@@ -40,7 +40,8 @@ final class PostgresJobQueue implements JobQueue {
         Condition same = idIs(id);
         Condition unplaced = JobRows.QUEUED.and(LOCAL).and(EXECUTION_JOBS.QUEUE_PRIORITY.isNull());
         return database.run(
-                "enqueue job \"" + id + "\"",
+                Operation.ENQUEUE,
+                id,
                 dsl -> update(dsl, RowLock.waiting(same, unplaced), place(NOT_EARLY)) == 1
                         || dsl.fetchExists(EXECUTION_JOBS, same, JobRows.QUEUED, PLACED));
     }
@@ -54,7 +55,7 @@ final class PostgresJobQueue implements JobQueue {
     public boolean requeue(String id, Duration delay) {
         Map<Field<?>, Object> values = place(DbTime.plus(DbTime.LOCKED, Checks.delay("delay", delay)));
         RowLock lock = RowLock.waiting(idIs(id), JobRows.QUEUED, LOCAL);
-        return database.run("requeue job \"" + id + "\"", dsl -> update(dsl, lock, values) == 1);
+        return database.run(Operation.REQUEUE, id, dsl -> update(dsl, lock, values) == 1);
     }
 
     @Override
@@ -70,14 +71,14 @@ final class PostgresJobQueue implements JobQueue {
         // Repair gives a place to rows that nobody has touched for a while; the removal is to last for that while.
         values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         RowLock lock = RowLock.waiting(idIs(id), JobRows.QUEUED, PLACED);
-        return database.run("remove job \"" + id + "\" from its queue", dsl -> update(dsl, lock, values) == 1);
+        return database.run(Operation.REMOVE, id, dsl -> update(dsl, lock, values) == 1);
     }
 
     @Override
     public long depth(String runtimeProfile, String queue) {
         Checks.name("runtimeProfile", runtimeProfile);
         Checks.name("queue", queue);
-        return database.run("count queue \"" + queue + "\"", dsl -> (long) dsl.fetchCount(
+        return database.run(Operation.DEPTH, queue, dsl -> (long) dsl.fetchCount(
                 EXECUTION_JOBS,
                 JobRows.QUEUED,
                 PLACED,
@@ -96,8 +97,7 @@ final class PostgresJobQueue implements JobQueue {
                 .and(EXECUTION_JOBS.CANCELLATION_REQUESTED.isFalse())
                 .and(EXECUTION_JOBS.UPDATED_AT.lt(
                         DbTime.minus(DbTime.STATEMENT, DSL.val(untouchedFor, DbTime.DURATION))));
-        return database.run(
-                "repair places in the queue", dsl -> update(dsl, RowLock.skipping(limit, forgotten), place(NOT_EARLY)));
+        return database.run(Operation.REPAIR, dsl -> update(dsl, RowLock.skipping(limit, forgotten), place(NOT_EARLY)));
     }
 
     private static Map<Field<?>, Object> place(Field<Instant> visibleAt) {

@@ -56,7 +56,7 @@ final class PostgresJobStore implements JobStore {
             values.put(EXECUTION_JOBS.QUEUE_PRIORITY, job.priority());
             values.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DbTime.plus(DbTime.STATEMENT, job.delay()));
         }
-        return database.run("submit job \"" + job.id() + "\"", dsl -> insert(dsl, wanted, values));
+        return database.run(Operation.SUBMIT, job.id(), dsl -> insert(dsl, wanted, values));
     }
 
     @Override
@@ -78,13 +78,13 @@ final class PostgresJobStore implements JobStore {
         values.put(
                 EXECUTION_JOBS.EXPIRES_AT,
                 DbTime.plus(DbTime.STATEMENT, job.policies().retention()));
-        return database.run("create job \"" + job.id() + "\"", dsl -> insert(dsl, job, values));
+        return database.run(Operation.CREATE, job.id(), dsl -> insert(dsl, job, values));
     }
 
     @Override
     public Optional<Job> get(String id) {
         Checks.id("id", id);
-        return database.run("read job \"" + id + "\"", dsl -> read(dsl, id));
+        return database.run(Operation.GET, id, dsl -> read(dsl, id));
     }
 
     @Override
@@ -94,14 +94,14 @@ final class PostgresJobStore implements JobStore {
                 && JobCodec.size(record) > JobCodec.size(codec.encode(read))) {
             JobCodec.bounded(record);
         }
-        return database.run("change job \"" + read.id() + "\"", dsl -> update(dsl, read, values));
+        return database.run(Operation.COMPARE_AND_SET, read.id(), dsl -> update(dsl, read, values));
     }
 
     @Override
     public CancelResult cancel(String id, @Nullable String by, @Nullable String why) {
         Checks.id("id", id);
         Cancellation.check(by, why);
-        return database.run("cancel job \"" + id + "\"", dsl -> {
+        return database.run(Operation.CANCEL, id, dsl -> {
             // Each round that finds the row changed means that someone else got on, so this ends.
             for (int round = 0; round < MAX_ROUNDS; round++) {
                 CancelResult result = tryCancel(dsl, id, by, why);

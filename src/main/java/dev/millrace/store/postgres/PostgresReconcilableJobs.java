@@ -49,7 +49,7 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
                         .where(EXECUTION_JOBS.OPERATION_ID.eq(DSL.inline("")))
                         .returningResult(EXECUTION_JOBS.OPERATION_ID));
         return database.run(
-                "probe the database",
+                Operation.PROBE,
                 dsl -> dsl.with(beat).select(DbTime.CLOCK).fetchSingle().value1());
     }
 
@@ -58,7 +58,7 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
         Checks.atLeast("limit", limit, 1);
         Field<Boolean> tooLong = DSL.field(tooLong(DbTime.STATEMENT)).as("too_long");
         return database.run(
-                "look for overdue jobs",
+                Operation.SUSPECTS,
                 dsl -> dsl.select(Attempts.CLAIM_FIELDS)
                         .select(tooLong)
                         .from(EXECUTION_JOBS)
@@ -85,7 +85,7 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
     public Expiry expire(Suspect suspect, Finish finish) {
         Condition same = sameAttempt(suspect);
         Condition overdue = overdue(suspect.cause());
-        return database.run("end overdue job \"" + suspect.attempt().jobId() + "\"", dsl -> {
+        return database.run(Operation.EXPIRE, suspect.attempt().jobId(), dsl -> {
             RowLock lock = RowLock.skipping(same, overdue);
             int ended = lock.update(dsl, assignments(dsl, suspect, finish))
                     .and(overdue)
@@ -109,7 +109,7 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
     @Override
     public boolean isLocked(Suspect suspect) {
         Condition same = EXECUTION_JOBS.OPERATION_ID.eq(suspect.attempt().jobId());
-        return database.run("see whether job \"" + suspect.attempt().jobId() + "\" is locked", dsl -> {
+        return database.run(Operation.IS_LOCKED, suspect.attempt().jobId(), dsl -> {
             boolean free = dsl.select(EXECUTION_JOBS.OPERATION_ID)
                             .from(EXECUTION_JOBS)
                             .where(same)
@@ -124,7 +124,7 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
     @Override
     public Optional<Duration> shortestHeartbeatTimeout() {
         return database.run(
-                "read heartbeat timeouts",
+                Operation.SHORTEST_TIMEOUT,
                 dsl -> Optional.ofNullable(dsl.select(DSL.min(EXECUTION_JOBS.HEARTBEAT_TIMEOUT))
                         .from(EXECUTION_JOBS)
                         .where(JobRows.CLAIMED, LOCAL)

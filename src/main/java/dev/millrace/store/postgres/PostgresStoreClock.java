@@ -14,6 +14,6 @@ final class PostgresStoreClock implements StoreClock {
     @Override
     public Instant now() {
         return database.run(
-                "read the clock", dsl -> dsl.select(DbTime.CLOCK).fetchSingle().value1());
+                Operation.CLOCK, dsl -> dsl.select(DbTime.CLOCK).fetchSingle().value1());
     }
 }

@@ -58,7 +58,7 @@ final class PostgresWorkSource implements WorkSource {
     public List<Claim> recover(Collection<UUID> tokens) {
         Field<UUID[]> wanted = DSL.val(tokens.toArray(UUID[]::new), SQLDataType.UUID.array());
         return database.run(
-                "look for jobs of an unanswered claim",
+                Operation.RECOVER,
                 dsl -> Attempts.readable(
                         dsl,
                         rows,
@@ -87,7 +87,7 @@ final class PostgresWorkSource implements WorkSource {
                         .otherwise(EXECUTION_JOBS.VERSION));
         values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.RUNNING));
         values.put(EXECUTION_JOBS.CURRENT_PHASE, "Running");
-        return database.run("start job \"" + attempt.jobId() + "\"", dsl -> write(dsl, attempt, values));
+        return database.run(Operation.START, attempt.jobId(), dsl -> write(dsl, attempt, values));
     }
 
     @Override
@@ -100,7 +100,7 @@ final class PostgresWorkSource implements WorkSource {
         if (progress.phase() != null) {
             values.put(EXECUTION_JOBS.CURRENT_PHASE, progress.phase());
         }
-        return database.run("report progress of job \"" + attempt.jobId() + "\"", dsl -> write(dsl, attempt, values));
+        return database.run(Operation.PROGRESS, attempt.jobId(), dsl -> write(dsl, attempt, values));
     }
 
     private static Map<Field<?>, Object> signOfLife() {
@@ -124,7 +124,7 @@ final class PostgresWorkSource implements WorkSource {
 
     @Override
     public boolean finish(Claim claim, Finish finish) {
-        return database.run("finish job \"" + claim.job().id() + "\"", dsl -> {
+        return database.run(Operation.FINISH, claim.job().id(), dsl -> {
             if (finish instanceof Finish.Succeed && succeedAsClaimed(dsl, claim)) {
                 return true;
             }
@@ -134,7 +134,7 @@ final class PostgresWorkSource implements WorkSource {
 
     /** The same by the attempt alone. */
     boolean finish(Attempt attempt, Finish finish) {
-        return database.run("finish job \"" + attempt.jobId() + "\"", dsl -> finishAsItIsNow(dsl, attempt, finish));
+        return database.run(Operation.FINISH, attempt.jobId(), dsl -> finishAsItIsNow(dsl, attempt, finish));
     }
 
     /** The short way to success: one statement, if nobody but this attempt has changed the job since the claim. */

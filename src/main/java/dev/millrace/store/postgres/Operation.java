@@ -1,0 +1,55 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.store.postgres.FailureClass.CONFIRMABLE;
+import static dev.millrace.store.postgres.FailureClass.ONCE;
+import static dev.millrace.store.postgres.FailureClass.RECOVERABLE;
+import static dev.millrace.store.postgres.FailureClass.REPEATABLE;
+
+import org.jspecify.annotations.Nullable;
+
+/** All that the store does to the database, each with what may be done when its answer is lost. */
+enum Operation {
+    SUBMIT(CONFIRMABLE, "submit job \"%s\""),
+    CREATE(CONFIRMABLE, "create job \"%s\""),
+    GET(REPEATABLE, "read job \"%s\""),
+    COMPARE_AND_SET(CONFIRMABLE, "change job \"%s\""),
+    CANCEL(CONFIRMABLE, "cancel job \"%s\""),
+
+    ENQUEUE(REPEATABLE, "enqueue job \"%s\""),
+    REQUEUE(REPEATABLE, "requeue job \"%s\""),
+    REMOVE(REPEATABLE, "remove job \"%s\" from its queue"),
+    DEPTH(REPEATABLE, "count queue \"%s\""),
+    REPAIR(REPEATABLE, "repair places in the queue"),
+
+    CLAIM(RECOVERABLE, "claim jobs"),
+    RECOVER(REPEATABLE, "look for jobs of an unanswered claim"),
+    BEAT(REPEATABLE, "send heartbeats"),
+    START(REPEATABLE, "start job \"%s\""),
+    PROGRESS(REPEATABLE, "report progress of job \"%s\""),
+    FINISH(CONFIRMABLE, "finish job \"%s\""),
+
+    PROBE(ONCE, "probe the database"),
+    SUSPECTS(REPEATABLE, "look for overdue jobs"),
+    EXPIRE(CONFIRMABLE, "end overdue job \"%s\""),
+    IS_LOCKED(REPEATABLE, "see whether job \"%s\" is locked"),
+    SHORTEST_TIMEOUT(REPEATABLE, "read heartbeat timeouts"),
+
+    CLOCK(REPEATABLE, "read the clock");
+
+    private final FailureClass failureClass;
+    private final String does;
+
+    Operation(FailureClass failureClass, String does) {
+        this.failureClass = failureClass;
+        this.does = does;
+    }
+
+    FailureClass failureClass() {
+        return failureClass;
+    }
+
+    /** What it does, to follow "Can't" in a message. */
+    String describe(@Nullable String subject) {
+        return subject == null ? does : does.formatted(subject);
+    }
+}
