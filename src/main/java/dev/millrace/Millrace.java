@@ -201,9 +201,10 @@ public final class Millrace {
         long pause = FIRST_LOOK_MILLIS;
         Job job = null;
         StoreUnavailableException outage = null;
+        PostgresStore looping = store.forLoops();
         while (true) {
             try {
-                job = store.jobs().get(id).orElseThrow(() -> new JobNotFoundException(id, schema));
+                job = looping.jobs().get(id).orElseThrow(() -> new JobNotFoundException(id, schema));
                 outage = null;
                 if (job.status().isFinal()) {
                     return job;
@@ -226,7 +227,7 @@ public final class Millrace {
 
     /** {@return a worker for this database, to be given its handlers and started} */
     public WorkerBuilder worker() {
-        return new WorkerBuilder(store, payloads);
+        return new WorkerBuilder(store.forLoops(), payloads);
     }
 
     /**
@@ -236,7 +237,8 @@ public final class Millrace {
      * @param settings how often it looks, and how much at once
      */
     public JobReconciler reconciler(RecoverySettings settings) {
-        return new JobReconciler(settings, store.reconcilable(), store.queue());
+        PostgresStore looping = store.forLoops();
+        return new JobReconciler(settings, looping.reconcilable(), looping.queue());
     }
 
     /** {@return the name of the schema} */

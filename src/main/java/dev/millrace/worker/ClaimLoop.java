@@ -5,6 +5,7 @@ import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.MissingPrivilegeException;
 import dev.millrace.store.SchemaNotReadyException;
+import dev.millrace.store.StoreException;
 import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
 import java.util.ArrayList;
@@ -175,8 +176,13 @@ final class ClaimLoop implements Runnable {
         ClaimRequest request = ClaimRequest.of(settings.name(), rotatedSources(), kinds, limit);
         try {
             return source.claim(request);
-        } catch (InvalidJobException | SchemaNotReadyException | MissingPrivilegeException e) {
-            throw e; // refused, by us or by the database: nothing was claimed
+        } catch (InvalidJobException e) {
+            throw e; // refused by us
+        } catch (StoreException e) {
+            if (e.mayHaveHappened()) { // else nothing was sent, or the database has refused
+                lost.add(request);
+            }
+            throw e;
         } catch (Throwable e) {
             lost.add(request);
             throw e;

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
@@ -25,6 +26,8 @@ final class Attempts {
 
     /** What must be selected for {@link #claim}. */
     static final List<Field<?>> CLAIM_FIELDS = claimFields();
+
+    private static final String UNREADABLE = "Record can't be read";
 
     private Attempts() {}
 
@@ -79,10 +82,17 @@ final class Attempts {
         Map<Field<?>, Object> values = new LinkedHashMap<>();
         values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.FAILED));
         values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
-        values.put(EXECUTION_JOBS.CURRENT_PHASE, "Record can't be read");
+        values.put(EXECUTION_JOBS.CURRENT_PHASE, UNREADABLE);
         values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         CompareAndSet.ended(values, JobPolicies.DEFAULT_RETENTION);
         return values;
+    }
+
+    /** Whether the row shows that ending of this attempt. */
+    static boolean failedAsUnreadable(Record row, Attempt attempt) {
+        return row.get(EXECUTION_JOBS.STATUS) == JobStatus.FAILED
+                && UNREADABLE.equals(row.get(EXECUTION_JOBS.CURRENT_PHASE))
+                && Objects.equals(row.get(EXECUTION_JOBS.CLAIM_TOKEN), attempt.token());
     }
 
     private static List<Field<?>> claimFields() {

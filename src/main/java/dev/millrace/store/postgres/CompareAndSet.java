@@ -13,6 +13,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import org.jooq.Field;
+import org.jooq.Param;
+import org.jooq.Record;
 import org.jooq.impl.DSL;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +47,46 @@ final class CompareAndSet {
         state(values, read.state(), changed.state(), retryDelay);
         status(values, read, changed, retryDelay);
         return values;
+    }
+
+    /**
+     * Whether a row, one version later, shows these assignments and nothing else: then they were made by an earlier try
+     * whose answer was lost. Of a time that the database gave, all that can be known is that it is there.
+     */
+    boolean shows(Record row, Map<Field<?>, Object> values, Job read, Job changed) {
+        Job there = rows.job(row);
+        return codec.encode(there).equals(codec.encode(changed))
+                && assigned(values, EXECUTION_JOBS.STATUS, there.status(), read.status())
+                && assigned(
+                        values,
+                        EXECUTION_JOBS.CLAIMED_BY,
+                        there.state().claimedBy(),
+                        read.state().claimedBy())
+                && assigned(
+                        values,
+                        EXECUTION_JOBS.CLAIMED_AT,
+                        there.state().claimedAt(),
+                        read.state().claimedAt())
+                && assigned(
+                        values,
+                        EXECUTION_JOBS.NEXT_RETRY_AT,
+                        there.state().nextRetryAt(),
+                        read.state().nextRetryAt())
+                && assigned(
+                        values,
+                        EXECUTION_JOBS.COMPLETED_AT,
+                        there.state().completedAt(),
+                        read.state().completedAt());
+    }
+
+    private static <T> boolean assigned(
+            Map<Field<?>, Object> values, Field<T> field, @Nullable T there, @Nullable T read) {
+        Object value = values.get(field);
+        if (value == null) {
+            return Objects.equals(there, read);
+        }
+        Object constant = value instanceof Param<?> parameter ? parameter.getValue() : value;
+        return constant instanceof Field<?> ? there != null : Objects.equals(there, constant);
     }
 
     /** A place in the queue follows the job's priority, and ends when the job goes to a remote backend. */

@@ -73,18 +73,23 @@ record Ending(
         return new Ending(status, overdue, delay, forgiven, note);
     }
 
+    /** What the job's history will say of it. */
+    PastAttempt past(Claim claim, Instant now) {
+        Job job = claim.job();
+        return new PastAttempt(
+                job.state().attemptCount(),
+                claim.token(),
+                job.state().claimedBy(),
+                job.state().claimedAt(),
+                now,
+                how,
+                note);
+    }
+
     /** Everything that this ending assigns, record included. */
     Map<Field<?>, Object> assignments(JobRows rows, Claim claim, Instant now) {
         Job job = claim.job();
-        JobOutcome outcome = job.outcome()
-                .withPastAttempt(new PastAttempt(
-                        job.state().attemptCount(),
-                        claim.token(),
-                        job.state().claimedBy(),
-                        job.state().claimedAt(),
-                        now,
-                        how,
-                        note));
+        JobOutcome outcome = job.outcome().withPastAttempt(past(claim, now));
         if (how != PastAttempt.Ending.HANDED_BACK && how != PastAttempt.Ending.CANCELLED) {
             outcome = outcome.withErrorMessage(note);
         }

@@ -1,7 +1,7 @@
 package dev.millrace.store.postgres;
 
 import static dev.millrace.store.postgres.FailureClass.CONFIRMABLE;
-import static dev.millrace.store.postgres.FailureClass.ONCE;
+import static dev.millrace.store.postgres.FailureClass.NEVER;
 import static dev.millrace.store.postgres.FailureClass.RECOVERABLE;
 import static dev.millrace.store.postgres.FailureClass.REPEATABLE;
 
@@ -17,7 +17,7 @@ enum Operation {
 
     ENQUEUE(REPEATABLE, "enqueue job \"%s\""),
     REQUEUE(REPEATABLE, "requeue job \"%s\""),
-    REMOVE(REPEATABLE, "remove job \"%s\" from its queue"),
+    REMOVE(CONFIRMABLE, "remove job \"%s\" from its queue"),
     DEPTH(REPEATABLE, "count queue \"%s\""),
     REPAIR(REPEATABLE, "repair places in the queue"),
 
@@ -28,7 +28,7 @@ enum Operation {
     PROGRESS(REPEATABLE, "report progress of job \"%s\""),
     FINISH(CONFIRMABLE, "finish job \"%s\""),
 
-    PROBE(ONCE, "probe the database"),
+    PROBE(NEVER, "probe the database"),
     SUSPECTS(REPEATABLE, "look for overdue jobs"),
     EXPIRE(CONFIRMABLE, "end overdue job \"%s\""),
     IS_LOCKED(REPEATABLE, "see whether job \"%s\" is locked"),

@@ -9,13 +9,17 @@ import org.jooq.ConnectionProvider;
 import org.jooq.exception.DataAccessException;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * A connection of the pool for each statement, in auto-commit: one statement is one transaction. A pool that hands out
+ * Connections of the pool, in auto-commit: one statement is one transaction. A pool that hands out
  * connections without auto-commit would roll our writes back on their return, so it is switched on, and off again
  * before that.
  */
 final class OwnConnections implements ConnectionProvider {
+    private static final Logger LOG = LoggerFactory.getLogger(OwnConnections.class);
+
     private final DataSource pool;
     private final Set<Connection> switchedOn = ConcurrentHashMap.newKeySet();
 
@@ -70,14 +74,35 @@ final class OwnConnections implements ConnectionProvider {
         }
     }
 
+    /** Ends the physical connection, so that its pool drops it: whatever the pool checks, it is closed. */
+    void discard(Connection connection) {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException | RuntimeException e) {
+            LOG.debug("A pool's connection can't be aborted; what is behind it is.", e);
+            abortPhysical(connection);
+        }
+    }
+
+    private static void abortPhysical(Connection connection) {
+        try {
+            if (connection.isWrapperFor(BaseConnection.class)) {
+                connection.unwrap(BaseConnection.class).abort(Runnable::run);
+            }
+        } catch (SQLException | RuntimeException e) {
+            LOG.debug("A connection that failed can't be ended; its pool has to find out.", e);
+        }
+    }
+
+    /** Throws nothing: by now the answer is there, or the failure is known. What can't be given back is of no more use. */
     @Override
     public void release(Connection connection) {
         try (connection) {
             if (switchedOn.remove(connection)) {
                 connection.setAutoCommit(false);
             }
-        } catch (SQLException e) {
-            throw new DataAccessException("A connection could not be given back: " + e.getMessage(), e);
+        } catch (SQLException | RuntimeException e) {
+            LOG.debug("A connection could not be given back.", e);
         }
     }
 }

@@ -17,6 +17,7 @@ import java.util.Map;
 import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
+import org.jooq.Record2;
 import org.jooq.impl.DSL;
 
 /** The place of jobs in the local queue. It is no part of the job, so none of this changes a version. */
@@ -71,7 +72,20 @@ final class PostgresJobQueue implements JobQueue {
         // Repair gives a place to rows that nobody has touched for a while; the removal is to last for that while.
         values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         RowLock lock = RowLock.waiting(idIs(id), JobRows.QUEUED, PLACED);
-        return database.run(Operation.REMOVE, id, dsl -> update(dsl, lock, values) == 1);
+        return database.confirm(
+                Operation.REMOVE,
+                id,
+                (dsl, repetition) -> update(dsl, lock, values) == 1
+                        || (repetition.mayHaveHappened() && removedSince(dsl, id, repetition)));
+    }
+
+    /** Whether the place was taken while this call was under way: by an earlier try, whose answer was lost. */
+    private static boolean removedSince(DSLContext dsl, String id, Repetition repetition) {
+        Record2<Instant, Instant> row = dsl.select(EXECUTION_JOBS.UPDATED_AT, DbTime.CLOCK)
+                .from(EXECUTION_JOBS)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(id), JobRows.QUEUED, EXECUTION_JOBS.QUEUE_PRIORITY.isNull())
+                .fetchOne();
+        return row != null && !row.value1().isBefore(repetition.notBefore(row.value2()));
     }
 
     @Override

@@ -20,10 +20,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Record;
+import org.jooq.impl.DSL;
 import org.jspecify.annotations.Nullable;
 
 /** Creates, reads and changes jobs. */
@@ -56,7 +59,10 @@ final class PostgresJobStore implements JobStore {
             values.put(EXECUTION_JOBS.QUEUE_PRIORITY, job.priority());
             values.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DbTime.plus(DbTime.STATEMENT, job.delay()));
         }
-        return database.run(Operation.SUBMIT, job.id(), dsl -> insert(dsl, wanted, values));
+        return database.confirm(
+                Operation.SUBMIT,
+                job.id(),
+                (dsl, repetition) -> insert(dsl, wanted, values, repetition, EXECUTION_JOBS.CREATED_AT));
     }
 
     @Override
@@ -75,10 +81,12 @@ final class PostgresJobStore implements JobStore {
         values.put(EXECUTION_JOBS.STATUS, JobStatus.QUEUED);
         values.put(EXECUTION_JOBS.CREATED_AT, job.createdAt());
         values.put(EXECUTION_JOBS.UPDATED_AT, job.state().updatedAt());
-        values.put(
-                EXECUTION_JOBS.EXPIRES_AT,
-                DbTime.plus(DbTime.STATEMENT, job.policies().retention()));
-        return database.run(Operation.CREATE, job.id(), dsl -> insert(dsl, job, values));
+        Duration retention = job.policies().retention();
+        values.put(EXECUTION_JOBS.EXPIRES_AT, DbTime.plus(DbTime.STATEMENT, retention));
+        // Its times are the caller's; that it expires then was said by the database when it came in.
+        Field<Instant> insertedAt = DbTime.minus(EXECUTION_JOBS.EXPIRES_AT, DSL.val(retention, DbTime.DURATION));
+        return database.confirm(
+                Operation.CREATE, job.id(), (dsl, repetition) -> insert(dsl, job, values, repetition, insertedAt));
     }
 
     @Override
@@ -89,22 +97,30 @@ final class PostgresJobStore implements JobStore {
 
     @Override
     public boolean compareAndSet(Job read, Job changed, Duration retryDelay) {
-        Map<Field<?>, Object> values = new CompareAndSet(rows, codec).assignments(read, changed, retryDelay);
+        CompareAndSet change = new CompareAndSet(rows, codec);
+        Map<Field<?>, Object> values = change.assignments(read, changed, retryDelay);
         if (values.get(EXECUTION_JOBS.RECORD) instanceof JsonText record
                 && JobCodec.size(record) > JobCodec.size(codec.encode(read))) {
             JobCodec.bounded(record);
         }
-        return database.run(Operation.COMPARE_AND_SET, read.id(), dsl -> update(dsl, read, values));
+        return database.confirm(
+                Operation.COMPARE_AND_SET,
+                read.id(),
+                (dsl, repetition) -> update(dsl, read, values)
+                        || (repetition.mayHaveHappened()
+                                && changedBefore(
+                                        dsl, repetition, read, row -> change.shows(row, values, read, changed))));
     }
 
     @Override
     public CancelResult cancel(String id, @Nullable String by, @Nullable String why) {
         Checks.id("id", id);
         Cancellation.check(by, why);
+        List<Cancellation> unanswered = new ArrayList<>(); // at their times, which are nobody else's
         return database.run(Operation.CANCEL, id, dsl -> {
             // Each round that finds the row changed means that someone else got on, so this ends.
             for (int round = 0; round < MAX_ROUNDS; round++) {
-                CancelResult result = tryCancel(dsl, id, by, why);
+                CancelResult result = tryCancel(dsl, id, by, why, unanswered);
                 if (result != null) {
                     return result;
                 }
@@ -114,7 +130,8 @@ final class PostgresJobStore implements JobStore {
         });
     }
 
-    private @Nullable CancelResult tryCancel(DSLContext dsl, String id, @Nullable String by, @Nullable String why) {
+    private @Nullable CancelResult tryCancel(
+            DSLContext dsl, String id, @Nullable String by, @Nullable String why, List<Cancellation> unanswered) {
         Record row = dsl.select(JobRows.FIELDS)
                 .select(DbTime.CLOCK.as("clock"))
                 .from(EXECUTION_JOBS)
@@ -124,7 +141,7 @@ final class PostgresJobStore implements JobStore {
             return CancelResult.NOT_FOUND;
         }
         if (row.get(EXECUTION_JOBS.STATUS).isFinal()) {
-            return CancelResult.ALREADY_ENDED;
+            return endedBy(row, unanswered) ? CancelResult.CANCELLED : CancelResult.ALREADY_ENDED;
         }
         Job job = rows.job(row);
         boolean queued = job.status() == JobStatus.QUEUED;
@@ -137,10 +154,34 @@ final class PostgresJobStore implements JobStore {
                 : job.withAudit(job.audit().withCancellation(new Cancellation(now, by, why)));
         Map<Field<?>, Object> values = new CompareAndSet(rows, codec)
                 .assignments(job, queued ? changed.withStatus(JobStatus.CANCELLED) : changed, Duration.ZERO);
-        if (!update(dsl, job, values)) {
+        unanswered.add(Objects.requireNonNull(changed.audit().cancellation()));
+        boolean updated = update(dsl, job, values);
+        unanswered.remove(unanswered.size() - 1);
+        if (!updated) {
             return null;
         }
         return queued ? CancelResult.CANCELLED : CancelResult.REQUESTED;
+    }
+
+    /** Whether a request of an earlier try, whose answer was lost, has ended the job. */
+    private boolean endedBy(Record row, List<Cancellation> unanswered) {
+        return !unanswered.isEmpty()
+                && row.get(EXECUTION_JOBS.STATUS) == JobStatus.CANCELLED
+                && unanswered.contains(rows.job(row).audit().cancellation());
+    }
+
+    /** Whether an earlier try, whose answer was lost, has made this very change. */
+    private static boolean changedBefore(
+            DSLContext dsl, Repetition repetition, Job read, Predicate<Record> showsTheChange) {
+        Record row = dsl.select(JobRows.FIELDS)
+                .select(DbTime.CLOCK.as("clock"))
+                .from(EXECUTION_JOBS)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(read.id()))
+                .and(EXECUTION_JOBS.VERSION.eq(read.version() + 1))
+                .fetchOne();
+        return row != null
+                && !row.get(EXECUTION_JOBS.UPDATED_AT).isBefore(repetition.notBefore(row.get("clock", Instant.class)))
+                && showsTheChange.test(row);
     }
 
     /** Updates the row if it is still of the version that was read; its lock is taken first, so that times are right. */
@@ -150,7 +191,13 @@ final class PostgresJobStore implements JobStore {
         return lock.update(dsl, values).execute() == 1;
     }
 
-    private Creation insert(DSLContext dsl, Job wanted, Map<Field<?>, Object> values) {
+    /** @param insertedAt when a row that has not ended came in, by the database's time */
+    private Creation insert(
+            DSLContext dsl,
+            Job wanted,
+            Map<Field<?>, Object> values,
+            Repetition repetition,
+            Field<Instant> insertedAt) {
         // A job that is there when we insert and gone when we read was deleted in between: insert again.
         for (int round = 0; round < MAX_ROUNDS; round++) {
             Record inserted = dsl.insertInto(EXECUTION_JOBS)
@@ -165,14 +212,28 @@ final class PostgresJobStore implements JobStore {
                         AttemptState.queued(inserted.get(EXECUTION_JOBS.UPDATED_AT)));
                 return new Creation(job, true);
             }
-            Optional<Job> there = read(dsl, wanted.id());
-            if (there.isPresent()) {
-                refuseOther(wanted, there.get());
-                return new Creation(there.get(), false);
+            Record row = dsl.select(JobRows.FIELDS)
+                    .select(insertedAt.as("inserted_at"), DbTime.CLOCK.as("clock"))
+                    .from(EXECUTION_JOBS)
+                    .where(EXECUTION_JOBS.OPERATION_ID.eq(wanted.id()))
+                    .fetchOne();
+            if (row != null) {
+                Job there = rows.job(row);
+                refuseOther(wanted, there);
+                return new Creation(there, repetition.mayHaveHappened() && cameInSince(row, repetition));
             }
         }
         throw new IllegalStateException("Job \"" + wanted.id() + "\" is neither there nor can it be created: it was"
                 + " deleted " + MAX_ROUNDS + " times meanwhile, or the transaction's snapshot can't see it.");
+    }
+
+    /**
+     * Whether the job came in while this call was under way: then it is taken for the work of an earlier try. It may be
+     * that of another call with the same id and content in the same seconds, of which nothing can tell.
+     */
+    private static boolean cameInSince(Record row, Repetition repetition) {
+        Instant began = repetition.notBefore(row.get("clock", Instant.class));
+        return !row.get("inserted_at", Instant.class).isBefore(began);
     }
 
     private Optional<Job> read(DSLContext dsl, String id) {

@@ -4,6 +4,7 @@ import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 
 import dev.millrace.job.Checks;
 import dev.millrace.job.JobSpec;
+import dev.millrace.job.PastAttempt;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.Finish;
@@ -11,6 +12,7 @@ import dev.millrace.store.ReconcilableJobs;
 import dev.millrace.store.UnreadableJobException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -85,9 +87,15 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
     public Expiry expire(Suspect suspect, Finish finish) {
         Condition same = sameAttempt(suspect);
         Condition overdue = overdue(suspect.cause());
-        return database.run(Operation.EXPIRE, suspect.attempt().jobId(), dsl -> {
-            RowLock lock = RowLock.skipping(same, overdue);
-            int ended = lock.update(dsl, assignments(dsl, suspect, finish))
+        List<Instant> tried = new ArrayList<>(); // the times of endings, which are nobody else's
+        return database.confirm(Operation.EXPIRE, suspect.attempt().jobId(), (dsl, repetition) -> {
+            if (repetition.mayHaveHappened() && endedBefore(dsl, suspect, finish, tried)) {
+                return Expiry.ENDED;
+            }
+            Instant now = dsl.select(DbTime.CLOCK).fetchSingle().value1();
+            tried.add(now);
+            int ended = RowLock.skipping(same, overdue)
+                    .update(dsl, assignments(suspect, finish, now))
                     .and(overdue)
                     .execute();
             if (ended == 1) {
@@ -97,13 +105,29 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
         });
     }
 
-    private Map<Field<?>, Object> assignments(DSLContext dsl, Suspect suspect, Finish finish) {
+    /** Whether an earlier try, whose answer was lost, has ended the attempt: the job's history has that very entry. */
+    private boolean endedBefore(DSLContext dsl, Suspect suspect, Finish finish, List<Instant> tried) {
+        Record row = dsl.select(Attempts.CLAIM_FIELDS)
+                .from(EXECUTION_JOBS)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(suspect.attempt().jobId()))
+                .fetchOne();
         Claim claim = suspect.claim();
-        if (claim == null) {
-            return Attempts.unreadable();
+        if (row == null) {
+            return false;
         }
-        Instant now = dsl.select(DbTime.CLOCK).fetchSingle().value1();
-        return Ending.of(finish, claim.job()).overdue(suspect.cause()).assignments(rows, claim, now);
+        if (claim == null) {
+            return Attempts.failedAsUnreadable(row, suspect.attempt());
+        }
+        Ending ending = Ending.of(finish, claim.job()).overdue(suspect.cause());
+        List<PastAttempt> history = rows.job(row).outcome().history();
+        return tried.stream().map(now -> ending.past(claim, now)).anyMatch(history::contains);
+    }
+
+    private Map<Field<?>, Object> assignments(Suspect suspect, Finish finish, Instant now) {
+        Claim claim = suspect.claim();
+        return claim == null
+                ? Attempts.unreadable()
+                : Ending.of(finish, claim.job()).overdue(suspect.cause()).assignments(rows, claim, now);
     }
 
     @Override

@@ -9,13 +9,15 @@ import dev.millrace.store.WorkSource;
 import java.sql.Connection;
 import javax.sql.DataSource;
 import org.jooq.Configuration;
-import org.jooq.ConnectionProvider;
 import org.jooq.impl.DefaultConnectionProvider;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The store in one schema of one database: the way to the implementations of the interfaces in {@code
  * dev.millrace.store}. Each operation throws {@link dev.millrace.store.SchemaNotReadyException} if the schema is not one
- * that this release of the library may use; see {@link SchemaGate}. Immutable and safe for use by many threads; in a caller's transaction as far as the caller's
+ * that this release of the library may use; see {@link SchemaGate}. On a pool, one that fails because the database is not
+ * available is repeated for up to 5 s where that is safe, before it throws {@link
+ * dev.millrace.store.StoreUnavailableException}; see {@link Repetition} and {@link #forLoops}. Immutable and safe for use by many threads; in a caller's transaction as far as the caller's
  * connection is.
  */
 public final class PostgresStore {
@@ -28,12 +30,14 @@ public final class PostgresStore {
     private final String schema;
     private final SchemaGate gate;
     private final JobCodec codec;
+    private final @Nullable OwnConnections pool;
 
-    private PostgresStore(ConnectionProvider connections, String schema, SchemaGate gate, JobCodec codec) {
+    private PostgresStore(
+            Database database, @Nullable OwnConnections pool, String schema, SchemaGate gate, JobCodec codec) {
+        this.pool = pool;
         this.schema = schema;
         this.gate = gate;
         this.codec = codec;
-        Database database = new Database(connections, schema, gate, connections instanceof OwnConnections);
         PostgresWorkSource source = new PostgresWorkSource(database, codec);
         this.jobs = new PostgresJobStore(database, codec);
         this.queue = new PostgresJobQueue(database, source);
@@ -55,7 +59,28 @@ public final class PostgresStore {
 
     /** For tests: as another release, or with another clock. */
     static PostgresStore on(DataSource pool, String schema, SchemaGate gate) {
-        return new PostgresStore(new OwnConnections(pool), schema, gate, new JobCodec());
+        return on(pool, schema, gate, Repetition.Policy.DEFAULT);
+    }
+
+    /** For tests: with other pauses. */
+    static PostgresStore on(DataSource pool, String schema, SchemaGate gate, Repetition.Policy policy) {
+        return own(new OwnConnections(pool), schema, gate, new JobCodec(), policy);
+    }
+
+    private static PostgresStore own(
+            OwnConnections pool, String schema, SchemaGate gate, JobCodec codec, Repetition.Policy policy) {
+        return new PostgresStore(new Database(pool, schema, gate, policy), pool, schema, gate, codec);
+    }
+
+    /**
+     * The same store for a loop that repeats by itself, and reports outages: a database that is not available is a {@link
+     * dev.millrace.store.StoreUnavailableException} at once, rather than after seconds of repetition. So what such a loop
+     * says about its own pace, its health and its end stays true. In a caller's transaction nothing is repeated anyway.
+     *
+     * @return the store
+     */
+    public PostgresStore forLoops() {
+        return pool == null ? this : own(pool, schema, gate, codec, Repetition.Policy.FOR_LOOPS);
     }
 
     /**
@@ -65,7 +90,7 @@ public final class PostgresStore {
      * @return the store within the transaction
      */
     public PostgresStore in(Configuration transaction) {
-        return new PostgresStore(new CallerConnection(transaction.connectionProvider()), schema, gate, codec);
+        return in(new CallerConnection(transaction.connectionProvider()));
     }
 
     /**
@@ -75,7 +100,11 @@ public final class PostgresStore {
      * @return the store on the connection
      */
     public PostgresStore in(Connection connection) {
-        return new PostgresStore(new CallerConnection(new DefaultConnectionProvider(connection)), schema, gate, codec);
+        return in(new CallerConnection(new DefaultConnectionProvider(connection)));
+    }
+
+    private PostgresStore in(CallerConnection caller) {
+        return new PostgresStore(new Database(caller, schema, gate), null, schema, gate, codec);
     }
 
     /** {@return jobs as rows: create, read, change} */

@@ -124,17 +124,20 @@ final class PostgresWorkSource implements WorkSource {
 
     @Override
     public boolean finish(Claim claim, Finish finish) {
-        return database.run(Operation.FINISH, claim.job().id(), dsl -> {
+        return database.confirm(Operation.FINISH, claim.job().id(), (dsl, repetition) -> {
             if (finish instanceof Finish.Succeed && succeedAsClaimed(dsl, claim)) {
                 return true;
             }
-            return finishAsItIsNow(dsl, claim.attempt(), finish);
+            return finishAsItIsNow(dsl, claim.attempt(), finish, repetition);
         });
     }
 
     /** The same by the attempt alone. */
     boolean finish(Attempt attempt, Finish finish) {
-        return database.run(Operation.FINISH, attempt.jobId(), dsl -> finishAsItIsNow(dsl, attempt, finish));
+        return database.confirm(
+                Operation.FINISH,
+                attempt.jobId(),
+                (dsl, repetition) -> finishAsItIsNow(dsl, attempt, finish, repetition));
     }
 
     /** The short way to success: one statement, if nobody but this attempt has changed the job since the claim. */
@@ -146,7 +149,7 @@ final class PostgresWorkSource implements WorkSource {
     }
 
     /** Rereads, merges and repeats until the record's version is the one that was read, or the attempt is not ours. */
-    private boolean finishAsItIsNow(DSLContext dsl, Attempt attempt, Finish finish) {
+    private boolean finishAsItIsNow(DSLContext dsl, Attempt attempt, Finish finish, Repetition repetition) {
         for (int round = 0; round < MAX_ROUNDS; round++) {
             Record row = dsl.select(Attempts.CLAIM_FIELDS)
                     .select(DbTime.CLOCK.as("clock"))
@@ -154,7 +157,7 @@ final class PostgresWorkSource implements WorkSource {
                     .where(Attempts.owned(attempt))
                     .fetchOne();
             if (row == null) {
-                return finishedBefore(dsl, attempt, finish);
+                return finishedBefore(dsl, attempt, finish, repetition);
             }
             RowLock lock = RowLock.waiting(
                     Attempts.owned(attempt), EXECUTION_JOBS.VERSION.eq(row.get(EXECUTION_JOBS.VERSION)));
@@ -181,7 +184,7 @@ final class PostgresWorkSource implements WorkSource {
     }
 
     /** Whether an earlier call, whose answer was lost, has already written this ending. */
-    private boolean finishedBefore(DSLContext dsl, Attempt attempt, Finish finish) {
+    private boolean finishedBefore(DSLContext dsl, Attempt attempt, Finish finish, Repetition repetition) {
         Record row = dsl.select(Attempts.CLAIM_FIELDS)
                 .from(EXECUTION_JOBS)
                 .where(EXECUTION_JOBS.OPERATION_ID.eq(attempt.jobId()))
@@ -197,6 +200,9 @@ final class PostgresWorkSource implements WorkSource {
             return rows.job(row).outcome().history().stream()
                     .anyMatch(past -> attempt.token().equals(past.token()) && Ending.explains(past, finish));
         } catch (UnreadableJobException e) {
+            if (repetition.mayHaveHappened() && Attempts.failedAsUnreadable(row, attempt)) {
+                return true;
+            }
             LOG.warn("It can't be seen whether an attempt ended as it was to: {}", e.getMessage());
             return false;
         }
