@@ -8,6 +8,8 @@ import dev.millrace.job.JobSpec;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Finish;
+import dev.millrace.store.StoreException;
+import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import dev.millrace.worker.FakeSource.Fault;
@@ -52,6 +54,20 @@ class LostReplyTest {
         assertThat(List.of(source.attempts(first), source.attempts(second))).containsExactly(1, 1);
         assertThat(source.recoverRequests.get(0))
                 .containsExactlyElementsOf(source.claimRequests.get(0).tokens());
+    }
+
+    /** No connection could be had, or the database has refused: then no job was taken, and none is looked for. */
+    @Test
+    void claimThatCertainlyTookNothing_isNotAskedAbout() {
+        source.next(
+                Op.CLAIM,
+                Fault.failing(() -> new StoreUnavailableException("no connection", null, false)),
+                Fault.failing(() -> new StoreException("canceled", null)));
+        String id = source.submit("work");
+        counting();
+        until(() -> source.status(id) == JobStatus.SUCCEEDED);
+        assertThat(source.calls(Op.RECOVER)).isZero();
+        assertThat(runs).hasValue(1);
     }
 
     @Test

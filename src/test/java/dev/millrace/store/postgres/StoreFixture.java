@@ -178,6 +178,16 @@ final class StoreFixture {
                 .execute();
     }
 
+    /** Lets time pass for a job that waits: it came in earlier. */
+    void makeOlder(String id) {
+        Field<Duration> minute = DSL.val(Duration.ofMinutes(1), DbTime.DURATION);
+        dsl.update(EXECUTION_JOBS)
+                .set(EXECUTION_JOBS.CREATED_AT, EXECUTION_JOBS.CREATED_AT.sub(minute))
+                .set(EXECUTION_JOBS.UPDATED_AT, EXECUTION_JOBS.UPDATED_AT.sub(minute))
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
+                .execute();
+    }
+
     /** Lets time pass for a queued job: it becomes due. */
     void makeDue(String id) {
         dsl.update(EXECUTION_JOBS)
