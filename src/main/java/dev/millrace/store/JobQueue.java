@@ -19,8 +19,8 @@ public interface JobQueue {
      * counts one attempt. Urgent jobs come first, among equals those that were due first. An empty answer means that no
      * job was claimable.
      *
-     * <p>After a {@link StoreUnavailableException} jobs may have been claimed: {@link WorkSource#recover} finds them by
-     * the request's tokens.
+     * <p>After a {@link StoreException} that {@linkplain StoreException#mayHaveHappened() may have happened}, jobs may have
+     * been claimed: {@link WorkSource#recover} finds them by the request's tokens.
      *
      * @param request for whom, from where, and how many
      * @return the jobs, each with the token of its claim
