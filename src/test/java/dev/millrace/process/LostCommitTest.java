@@ -33,7 +33,10 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class LostCommitTest {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
-    private static final JobType<String> WORK = JobType.of("work", String.class);
+
+    record Order(String what) {}
+
+    private static final JobType<Order> WORK = JobType.of("work", Order.class);
 
     private final FaultyProxy proxy;
     private final HikariDataSource pool;
@@ -59,7 +62,7 @@ class LostCommitTest {
         return millrace.worker()
                 .handle(WORK, (payload, context) -> {
                     runs.incrementAndGet();
-                    if (payload.equals("fail") && context.attempt() == 1) {
+                    if (payload.what().equals("fail") && context.attempt() == 1) {
                         throw new IllegalStateException("the first attempt fails");
                     }
                 })
@@ -72,11 +75,11 @@ class LostCommitTest {
     void enqueue_makesOneJob_andAnotherOneOfItsIdIsADistinctError() {
         String id = "order-" + System.nanoTime();
         proxy.inject(Fault.cutBeforeReply().onStatement("insert into"));
-        millrace.submit(WORK, "later", id(id), delay(Duration.ofDays(1)));
+        millrace.submit(WORK, new Order("later"), id(id), delay(Duration.ofDays(1)));
         assertThat(proxy.struck()).isEqualTo(1);
 
         proxy.inject(Fault.cutBeforeReply().onStatement("insert into"));
-        assertThatThrownBy(() -> millrace.submit(WORK, "other", id(id), delay(Duration.ofDays(1))))
+        assertThatThrownBy(() -> millrace.submit(WORK, new Order("other"), id(id), delay(Duration.ofDays(1))))
                 .isInstanceOfSatisfying(
                         JobConflictException.class,
                         e -> assertThat(e.differences()).containsExactly("parameters"));
@@ -87,7 +90,7 @@ class LostCommitTest {
     @Test
     void claim_isFoundAgain_andCostsNoAttempt() throws InterruptedException {
         proxy.inject(Fault.cutBeforeReply().onStatement("set \"status\" = 'Provisioning'"));
-        Job submitted = millrace.submit(WORK, "go");
+        Job submitted = millrace.submit(WORK, new Order("go"));
         try (Worker worker = start()) {
             Job job = millrace.await(submitted, PATIENCE);
             assertThat(proxy.struck()).isEqualTo(1);
@@ -99,7 +102,7 @@ class LostCommitTest {
     @Test
     void completion_isRecognised() throws InterruptedException {
         proxy.inject(Fault.cutBeforeReply().onStatement("set \"status\" = 'Succeeded'"));
-        Job submitted = millrace.submit(WORK, "go");
+        Job submitted = millrace.submit(WORK, new Order("go"));
         try (Worker worker = start()) {
             assertRanOnce(millrace.await(submitted, PATIENCE));
             Scene.until(() -> worker.status().running() == 0 && worker.status().healthy());
@@ -110,7 +113,7 @@ class LostCommitTest {
     @Test
     void retry_isRecognised_andCountedOnce() throws InterruptedException {
         proxy.inject(Fault.cutBeforeReply().onStatement("set \"status\" = 'Queued'"));
-        Job submitted = millrace.submit(WORK, "fail", retry(RetryPolicy.fixed(2, Duration.ZERO)));
+        Job submitted = millrace.submit(WORK, new Order("fail"), retry(RetryPolicy.fixed(2, Duration.ZERO)));
         try (Worker worker = start()) {
             Job job = millrace.await(submitted, PATIENCE);
             assertThat(job.status()).isEqualTo(JobStatus.SUCCEEDED);

@@ -36,7 +36,10 @@ import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
         disabledReason = "the sessions are PgBouncer's there, and stay read-only whatever its clients do")
 class ReadOnlyFailoverTest {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
-    private static final JobType<String> WORK = JobType.of("work", String.class);
+
+    record Order(String what) {}
+
+    private static final JobType<Order> WORK = JobType.of("work", Order.class);
 
     private final TestDatabase neighbour;
     private final Database database;
@@ -68,7 +71,7 @@ class ReadOnlyFailoverTest {
         CountDownLatch returned = new CountDownLatch(1);
         try (Worker worker = millrace.worker()
                 .handle(WORK, (payload, context) -> {
-                    if (payload.equals("wait")) {
+                    if (payload.what().equals("wait")) {
                         started.countDown();
                         assertThat(gate.await(60, TimeUnit.SECONDS)).isTrue();
                         returned.countDown();
@@ -78,7 +81,7 @@ class ReadOnlyFailoverTest {
                 .pollInterval(Duration.ofMillis(50))
                 .withoutRecovery()
                 .start()) {
-            Job running = millrace.submit(WORK, "wait");
+            Job running = millrace.submit(WORK, new Order("wait"));
             assertThat(started.await(60, TimeUnit.SECONDS)).isTrue();
 
             asAdmin("ALTER DATABASE \"" + database.name() + "\" SET default_transaction_read_only = on");
@@ -96,7 +99,7 @@ class ReadOnlyFailoverTest {
             Job ended = millrace.await(running, PATIENCE);
             assertThat(ended.status()).isEqualTo(JobStatus.SUCCEEDED);
             assertThat(ended.state().attemptCount()).isEqualTo(1);
-            Job next = millrace.await(millrace.submit(WORK, "go"), PATIENCE);
+            Job next = millrace.await(millrace.submit(WORK, new Order("go")), PATIENCE);
             assertThat(next.status()).isEqualTo(JobStatus.SUCCEEDED);
             Scene.until(() -> worker.status().healthy());
         }

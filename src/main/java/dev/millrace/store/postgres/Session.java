@@ -13,7 +13,8 @@ final class Session implements ConnectionProvider, AutoCloseable {
     private final ConnectionProvider connections;
     private final @Nullable OwnConnections own;
     private final @Nullable Connection connection;
-    private int statements;
+    private boolean passedGate;
+    private int statements; // since then
 
     /** In a caller's transaction: whatever the caller's provider does. */
     static Session callers(ConnectionProvider connections) {
@@ -37,7 +38,7 @@ final class Session implements ConnectionProvider, AutoCloseable {
 
     @Override
     public Connection acquire() {
-        statements++;
+        statements += passedGate ? 1 : 0;
         return connection == null ? connections.acquire() : connection;
     }
 
@@ -48,9 +49,9 @@ final class Session implements ConnectionProvider, AutoCloseable {
         }
     }
 
-    /** What was sent so far was only to ask the schema. */
+    /** What was sent so far was only to ask the schema, and could do nothing. */
     void passedGate() {
-        statements = 0;
+        passedGate = true;
     }
 
     /** Whether a statement may have done something, if the last one failed like this. */

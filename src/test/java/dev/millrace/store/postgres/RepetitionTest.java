@@ -11,6 +11,7 @@ import dev.millrace.devdb.Fault;
 import dev.millrace.devdb.FaultyProxy;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
+import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.StoreException;
 import dev.millrace.store.StoreUnavailableException;
 import java.sql.Connection;
@@ -235,6 +236,20 @@ class RepetitionTest {
                             StoreException.class,
                             e -> assertThat(e.mayHaveHappened()).isFalse());
         });
+    }
+
+    /** Before the first statement the schema is asked; a claim whose own statement was not sent has taken nothing. */
+    @Test
+    void failureWhileTheSchemaIsAsked_isRepeated_whateverFollows() {
+        try (FaultyProxy proxy = FaultyProxy.before(db.database)) {
+            PostgresStore store = PostgresStore.on(proxy.dataSource(), db.database.schema());
+            String kind = FailureCases.kind();
+            db.submit(kind);
+            proxy.inject(Fault.cutBeforeReply().onStatement("controls"));
+            assertThat(store.work().claim(ClaimRequest.of("w", StoreFixture.DEFAULT_SOURCE, List.of(kind), 1)))
+                    .hasSize(1);
+            assertThat(proxy.struck()).isEqualTo(1);
+        }
     }
 
     @Test
