@@ -126,8 +126,15 @@ public final class Checks {
         return value.truncatedTo(ChronoUnit.MICROS);
     }
 
-    /** Within the years 1 to 9999, in whole microseconds (the rest is cut off). */
-    static Instant instant(String field, Instant value) {
+    /**
+     * Within the years 1 to 9999, in whole microseconds (the rest is cut off).
+     *
+     * @param field what to call the value in the message of a refusal
+     * @param value the instant
+     * @return the instant in whole microseconds
+     * @throws InvalidJobException if it is not allowed
+     */
+    public static Instant instant(String field, Instant value) {
         String allowed = "an instant of the years 1 to 9999";
         if (value == null) {
             throw new InvalidJobException(field, "null", allowed);

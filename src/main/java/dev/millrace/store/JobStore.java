@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Jobs as rows: create, read, change. */
+/** Jobs as rows: create, read, list, change. */
 public interface JobStore {
     /**
      * Creates a local job together with its place in the queue, or a remote one for its backend, in one statement.
@@ -80,4 +80,29 @@ public interface JobStore {
      * @return what became of the request
      */
     CancelResult cancel(String id, @Nullable String by, @Nullable String why);
+
+    /**
+     * Lists jobs, newest first: by their time of creation and, where that is the same, by their ids, greatest first. Each
+     * page is read at its own moment. A job that stays as it is while pages are read is on exactly one of them, whatever
+     * becomes of the others; one that comes to fulfil the conditions, or no longer does, may be missed.
+     *
+     * <p>A job whose record this release can't read keeps nobody out: see {@link JobPage#unreadable}.
+     *
+     * @param query which jobs, and how many at once
+     * @return a page of them
+     * @throws dev.millrace.job.InvalidJobException if the query's cursor is none
+     */
+    JobPage query(JobQuery query);
+
+    /**
+     * Lists jobs that have not ended, newest first: the first page of {@link JobQuery#active}.
+     *
+     * @param kind only jobs of this kind; null for all
+     * @param limit how many at most, 1 to {@value JobQuery#MAX_LIMIT}
+     * @return the jobs; {@link JobPage#next} is there if these are not all, and continues the query
+     */
+    default JobPage listActive(@Nullable String kind, int limit) {
+        JobQuery active = JobQuery.ALL.active().withLimit(limit);
+        return query(kind == null ? active : active.withKind(kind));
+    }
 }

@@ -6,14 +6,14 @@ import dev.millrace.job.AttemptState;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobReferences;
+import dev.millrace.store.Dimension;
+import dev.millrace.store.LookupKey;
 import dev.millrace.store.UnreadableJobException;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
-import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jooq.Condition;
@@ -56,8 +56,6 @@ final class JobRows {
             .and(EXECUTION_JOBS.STATUS.ne(literal(JobStatus.CANCELLED)));
 
     static final Condition QUEUED = EXECUTION_JOBS.STATUS.eq(literal(JobStatus.QUEUED));
-
-    private static final int MAX_LOOKUP_KEY_BYTES = 2_600;
 
     private final JobCodec codec;
 
@@ -130,36 +128,26 @@ final class JobRows {
     static List<String> lookupKeys(Job job) {
         Set<String> keys = new LinkedHashSet<>();
         JobReferences references = job.spec().references();
-        key(keys, "backend", job.spec().backend());
-        key(keys, "queue", job.spec().queue());
-        key(keys, "requested-by", job.audit().requestedBy());
-        key(keys, "correlation", job.audit().correlationId());
-        key(keys, "trace", job.audit().traceContext());
-        key(keys, "definition", references.definitionId());
-        key(keys, "definition", references.planId());
-        references.resources().forEach(resource -> key(keys, "resource", resource));
-        key(keys, "environment", references.environment());
-        key(keys, "server", references.server());
-        key(keys, "release", references.release());
-        key(keys, "change-set", references.changeSet());
-        key(keys, "alert", references.alert());
-        key(keys, "run", references.runId());
+        key(keys, Dimension.BACKEND, job.spec().backend());
+        key(keys, Dimension.QUEUE, job.spec().queue());
+        key(keys, Dimension.REQUESTED_BY, job.audit().requestedBy());
+        key(keys, Dimension.CORRELATION, job.audit().correlationId());
+        key(keys, Dimension.TRACE, job.audit().traceContext());
+        key(keys, Dimension.DEFINITION, references.definitionId());
+        key(keys, Dimension.DEFINITION, references.planId());
+        references.resources().forEach(resource -> key(keys, Dimension.RESOURCE, resource));
+        key(keys, Dimension.ENVIRONMENT, references.environment());
+        key(keys, Dimension.SERVER, references.server());
+        key(keys, Dimension.RELEASE, references.release());
+        key(keys, Dimension.CHANGE_SET, references.changeSet());
+        key(keys, Dimension.ALERT, references.alert());
+        key(keys, Dimension.RUN, references.runId());
         return List.copyOf(keys);
     }
 
-    private static void key(Set<String> keys, String dimension, @Nullable String value) {
-        if (value == null || value.isBlank()) {
-            return;
+    private static void key(Set<String> keys, Dimension dimension, @Nullable String value) {
+        if (value != null && !value.isBlank()) {
+            keys.add(new LookupKey(dimension, value).text());
         }
-        String key = dimension + ':' + value.strip().toUpperCase(Locale.ROOT);
-        // Upper case can be three times as long, and an index row is bounded.
-        int bytes = key.getBytes(StandardCharsets.UTF_8).length;
-        if (bytes > MAX_LOOKUP_KEY_BYTES) {
-            throw new InvalidJobException(
-                    dimension,
-                    bytes + " bytes in upper case",
-                    "at most " + MAX_LOOKUP_KEY_BYTES + " bytes in upper case");
-        }
-        keys.add(key);
     }
 }

@@ -14,6 +14,11 @@ enum Operation {
     GET(REPEATABLE, "read job \"%s\""),
     COMPARE_AND_SET(CONFIRMABLE, "change job \"%s\""),
     CANCEL(CONFIRMABLE, "cancel job \"%s\""),
+    QUERY(REPEATABLE, "list jobs"),
+    COUNT(REPEATABLE, "count jobs by status, kind and queue"),
+    COUNT_BY_STATUS(REPEATABLE, "count jobs by status"),
+    COUNT_BY_KIND(REPEATABLE, "count jobs by kind"),
+    COUNT_WAITING(REPEATABLE, "count waiting jobs"),
 
     ENQUEUE(REPEATABLE, "enqueue job \"%s\""),
     REQUEUE(REPEATABLE, "requeue job \"%s\""),

@@ -92,13 +92,17 @@ final class PostgresJobQueue implements JobQueue {
     public long depth(String runtimeProfile, String queue) {
         Checks.name("runtimeProfile", runtimeProfile);
         Checks.name("queue", queue);
-        return database.run(Operation.DEPTH, queue, dsl -> (long) dsl.fetchCount(
-                EXECUTION_JOBS,
-                JobRows.QUEUED,
-                PLACED,
-                EXECUTION_JOBS.RUNTIME_PROFILE.eq(runtimeProfile),
-                EXECUTION_JOBS.QUEUE.eq(queue),
-                EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT)));
+        return database.run(Operation.DEPTH, queue, dsl ->
+                (long) dsl.fetchCount(EXECUTION_JOBS, due(DSL.val(runtimeProfile), DSL.val(queue))));
+    }
+
+    /** What waits in a queue and is due. Names nothing that is not in the index of the queue. */
+    static Condition due(Field<String> runtimeProfile, Field<String> queue) {
+        return JobRows.QUEUED
+                .and(PLACED)
+                .and(EXECUTION_JOBS.RUNTIME_PROFILE.eq(runtimeProfile))
+                .and(EXECUTION_JOBS.QUEUE.eq(queue))
+                .and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT));
     }
 
     @Override

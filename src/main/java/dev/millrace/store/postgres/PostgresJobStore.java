@@ -11,6 +11,8 @@ import dev.millrace.job.NewJob;
 import dev.millrace.store.CancelResult;
 import dev.millrace.store.Creation;
 import dev.millrace.store.JobConflictException;
+import dev.millrace.store.JobPage;
+import dev.millrace.store.JobQuery;
 import dev.millrace.store.JobStore;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
@@ -36,11 +38,13 @@ final class PostgresJobStore implements JobStore {
     private final Database database;
     private final JobCodec codec;
     private final JobRows rows;
+    private final JobLists lists;
 
     PostgresJobStore(Database database, JobCodec codec) {
         this.database = database;
         this.codec = codec;
         this.rows = new JobRows(codec);
+        this.lists = new JobLists(database, rows);
     }
 
     @Override
@@ -93,6 +97,11 @@ final class PostgresJobStore implements JobStore {
     public Optional<Job> get(String id) {
         Checks.id("id", id);
         return database.run(Operation.GET, id, dsl -> read(dsl, id));
+    }
+
+    @Override
+    public JobPage query(JobQuery query) {
+        return lists.query(query);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.millrace.store.postgres;
 
 import dev.millrace.db.Release;
+import dev.millrace.store.JobCounts;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
 import dev.millrace.store.ReconcilableJobs;
@@ -26,6 +27,7 @@ public final class PostgresStore {
     private final WorkSource work;
     private final ReconcilableJobs reconcilable;
     private final StoreClock clock;
+    private final JobCounts counts;
 
     private final String schema;
     private final SchemaGate gate;
@@ -44,6 +46,7 @@ public final class PostgresStore {
         this.work = source;
         this.reconcilable = new PostgresReconcilableJobs(database, codec);
         this.clock = new PostgresStoreClock(database);
+        this.counts = new PostgresJobCounts(database);
     }
 
     /**
@@ -107,7 +110,7 @@ public final class PostgresStore {
         return new PostgresStore(new Database(caller, schema, gate), null, schema, gate, codec);
     }
 
-    /** {@return jobs as rows: create, read, change} */
+    /** {@return jobs as rows: create, read, list, change} */
     public JobStore jobs() {
         return jobs;
     }
@@ -130,5 +133,10 @@ public final class PostgresStore {
     /** {@return the database's clock} */
     public StoreClock clock() {
         return clock;
+    }
+
+    /** {@return how many jobs there are} */
+    public JobCounts counts() {
+        return counts;
     }
 }

@@ -6,6 +6,8 @@ import dev.millrace.job.NewJob;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Finish;
+import dev.millrace.store.JobCounts;
+import dev.millrace.store.JobQuery;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
 import dev.millrace.store.ReconcilableJobs;
@@ -44,6 +46,7 @@ public final class Calls {
         calls.jobs();
         calls.queue();
         calls.work();
+        calls.counts();
         calls.recovery();
         calls.requireAll();
         return calls.calls;
@@ -61,6 +64,8 @@ public final class Calls {
                 store -> store.jobs()
                         .create(Job.of("job-" + UUID.randomUUID(), JobSpec.of("k", JsonText.of("{}")), Instant.EPOCH)));
         calls.put("JobStore.get", store -> store.jobs().get(queued().id()));
+        calls.put("JobStore.query", store -> store.jobs().query(JobQuery.ALL.withKind(queuedKind())));
+        calls.put("JobStore.listActive", store -> store.jobs().listActive(queuedKind(), 10));
         calls.put("JobStore.compareAndSet", store -> {
             Job job = queued();
             store.jobs().compareAndSet(job, job.withAudit(job.audit().withCorrelationId("c")));
@@ -121,6 +126,16 @@ public final class Calls {
         }
     }
 
+    private void counts() {
+        calls.put("JobCounts.exact", store -> store.counts().exact(JobQuery.ALL.withKind(queuedKind())));
+        calls.put("JobCounts.byStatus", store -> store.counts().byStatus(10));
+        calls.put("JobCounts.byKind", store -> store.counts().byKind(10));
+        calls.put("JobCounts.waiting", store -> store.counts().waiting(10));
+        calls.put(
+                "JobCounts.waiting in one queue",
+                store -> store.counts().waiting(StoreFixture.DEFAULT_SOURCE.get(0), 10));
+    }
+
     private void recovery() {
         calls.put("ReconcilableJobs.probe", store -> store.reconcilable().probe());
         calls.put("ReconcilableJobs.suspects", store -> store.reconcilable().suspects("", 10));
@@ -140,7 +155,13 @@ public final class Calls {
     /** A method that is new to the interfaces must be among the calls. */
     private void requireAll() {
         Set<String> missing = new TreeSet<>();
-        Stream.of(JobStore.class, JobQueue.class, WorkSource.class, ReconcilableJobs.class, StoreClock.class)
+        Stream.of(
+                        JobStore.class,
+                        JobQueue.class,
+                        WorkSource.class,
+                        ReconcilableJobs.class,
+                        StoreClock.class,
+                        JobCounts.class)
                 .forEach(type -> {
                     for (Method method : type.getMethods()) {
                         String name = type.getSimpleName() + "." + method.getName();

@@ -1,0 +1,172 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
+import dev.millrace.job.InvalidJobException;
+import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Count;
+import dev.millrace.store.JobCount;
+import dev.millrace.store.JobCounts;
+import dev.millrace.store.JobQuery;
+import dev.millrace.types.JobStatus;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jooq.CommonTableExpression;
+import org.jooq.Condition;
+import org.jooq.Field;
+import org.jooq.Record1;
+import org.jooq.Record2;
+import org.jooq.Select;
+import org.jooq.Table;
+import org.jooq.impl.DSL;
+import org.jooq.impl.SQLDataType;
+
+/**
+ * Counts. A bounded one reads up to so many entries of an index, and rows only where a page was changed since it was last
+ * vacuumed. Which kinds and which queues there are is found by jumping through the index, from each to the next.
+ */
+final class PostgresJobCounts implements JobCounts {
+    private static final Field<Long> COUNTED = DSL.field(DSL.name("counted", "jobs"), SQLDataType.BIGINT);
+
+    private final Database database;
+
+    PostgresJobCounts(Database database) {
+        this.database = database;
+    }
+
+    @Override
+    public List<JobCount> exact(JobQuery query) {
+        List<Condition> conditions = JobLists.counting(query);
+        return database.run(
+                Operation.COUNT,
+                dsl -> dsl.select(EXECUTION_JOBS.STATUS, EXECUTION_JOBS.KIND, EXECUTION_JOBS.QUEUE, DSL.count())
+                        .from(EXECUTION_JOBS)
+                        .where(conditions)
+                        .groupBy(EXECUTION_JOBS.STATUS, EXECUTION_JOBS.KIND, EXECUTION_JOBS.QUEUE)
+                        .fetch(row -> new JobCount(row.value1(), row.value2(), row.value3(), row.value4())));
+    }
+
+    @Override
+    public Map<JobStatus, Count> byStatus(int upTo) {
+        bound(upTo);
+        JobStatus[] all = JobStatus.values();
+        Field<JobStatus> status = DSL.field(DSL.name("wanted", "status"), EXECUTION_JOBS.STATUS.getDataType());
+        Table<?> wanted = DSL.unnest(
+                        DSL.val(all, EXECUTION_JOBS.STATUS.getDataType().array()))
+                .as("wanted", "status");
+        Map<JobStatus, Count> counts = new EnumMap<>(JobStatus.class);
+        database.run(
+                        Operation.COUNT_BY_STATUS,
+                        dsl -> dsl.select(status, COUNTED)
+                                .from(wanted)
+                                .crossJoin(counted(upTo, EXECUTION_JOBS.STATUS.eq(status)))
+                                .fetch())
+                .forEach(row -> counts.put(row.value1(), count(row.value2(), upTo)));
+        return counts;
+    }
+
+    @Override
+    public Map<String, Count> byKind(int upTo) {
+        bound(upTo);
+        Field<String> kind = DSL.field(DSL.name("kinds", "kind"), String.class);
+        CommonTableExpression<Record1<String>> kinds = DSL.name("kinds")
+                .fields("kind")
+                .as(first(DSL.noCondition())
+                        .unionAll(DSL.select(DSL.field(first(EXECUTION_JOBS.KIND.gt(kind))))
+                                .from(DSL.table(DSL.name("kinds")))
+                                .where(kind.isNotNull())));
+        Map<String, Count> counts = new LinkedHashMap<>();
+        database.run(
+                        Operation.COUNT_BY_KIND,
+                        dsl -> dsl.withRecursive(kinds)
+                                .select(kind, COUNTED)
+                                .from(kinds)
+                                .crossJoin(counted(upTo, EXECUTION_JOBS.KIND.eq(kind)))
+                                .where(kind.isNotNull())
+                                .fetch())
+                .forEach(row -> counts.put(row.value1(), count(row.value2(), upTo)));
+        return counts;
+    }
+
+    private static Select<Record1<String>> first(Condition condition) {
+        return DSL.select(DSL.min(EXECUTION_JOBS.KIND)).from(EXECUTION_JOBS).where(condition);
+    }
+
+    @Override
+    public Map<ClaimRequest.Source, Count> waiting(int upTo) {
+        bound(upTo);
+        Field<String> profile = DSL.field(DSL.name("sources", "runtime_profile"), String.class);
+        Field<String> queue = DSL.field(DSL.name("sources", "queue"), String.class);
+        Table<Record2<String, String>> next = firstSource(DSL.row(EXECUTION_JOBS.RUNTIME_PROFILE, EXECUTION_JOBS.QUEUE)
+                        .gt(profile, queue))
+                .asTable(DSL.name("next"));
+        CommonTableExpression<Record2<String, String>> sources = DSL.name("sources")
+                .fields("runtime_profile", "queue")
+                .as(DSL.select(
+                                DSL.field(DSL.name("head", "runtime_profile"), String.class),
+                                DSL.field(DSL.name("head", "queue"), String.class))
+                        .from(firstSource(DSL.noCondition()).asTable(DSL.name("head")))
+                        .unionAll(DSL.select(
+                                        DSL.field(DSL.name("next", "runtime_profile"), String.class),
+                                        DSL.field(DSL.name("next", "queue"), String.class))
+                                .from(DSL.table(DSL.name("sources")))
+                                .crossJoin(DSL.lateral(next))));
+        Map<ClaimRequest.Source, Count> counts = new LinkedHashMap<>();
+        database.run(
+                        Operation.COUNT_WAITING,
+                        dsl -> dsl.withRecursive(sources)
+                                .select(profile, queue, COUNTED)
+                                .from(sources)
+                                .crossJoin(counted(upTo, PostgresJobQueue.due(profile, queue)))
+                                .fetch())
+                .forEach(row ->
+                        counts.put(new ClaimRequest.Source(row.value1(), row.value2()), count(row.value3(), upTo)));
+        return counts;
+    }
+
+    private static Select<Record2<String, String>> firstSource(Condition condition) {
+        return DSL.select(EXECUTION_JOBS.RUNTIME_PROFILE, EXECUTION_JOBS.QUEUE)
+                .from(EXECUTION_JOBS)
+                .where(JobRows.QUEUED, EXECUTION_JOBS.QUEUE_PRIORITY.isNotNull(), condition)
+                .orderBy(EXECUTION_JOBS.RUNTIME_PROFILE, EXECUTION_JOBS.QUEUE)
+                .limit(DSL.inline(1));
+    }
+
+    @Override
+    public Count waiting(ClaimRequest.Source source, int upTo) {
+        bound(upTo);
+        Condition due = PostgresJobQueue.due(DSL.val(source.runtimeProfile()), DSL.val(source.queue()));
+        long jobs = database.run(
+                Operation.COUNT_WAITING,
+                source.queue(),
+                dsl -> dsl.select(COUNTED)
+                        .from(counted(upTo, due))
+                        .fetchSingle()
+                        .value1());
+        return count(jobs, upTo);
+    }
+
+    /** How many rows fulfil the condition: one more than the bound if there are more. */
+    private static Table<?> counted(int upTo, Condition condition) {
+        Table<?> some = DSL.selectOne()
+                .from(EXECUTION_JOBS)
+                .where(condition)
+                .limit(DSL.inline(upTo + 1))
+                .asTable(DSL.name("some"));
+        return DSL.lateral(DSL.select(DSL.count().cast(SQLDataType.BIGINT).as("jobs"))
+                .from(some)
+                .asTable(DSL.name("counted")));
+    }
+
+    private static Count count(long counted, int upTo) {
+        return new Count(Math.min(counted, upTo), counted <= upTo);
+    }
+
+    private static void bound(int upTo) {
+        if (upTo < 1 || upTo > MAX_UP_TO) {
+            throw new InvalidJobException("upTo", String.valueOf(upTo), "a whole number from 1 to " + MAX_UP_TO);
+        }
+    }
+}
