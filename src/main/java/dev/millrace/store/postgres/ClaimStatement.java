@@ -17,6 +17,7 @@ import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Name;
+import org.jooq.OrderField;
 import org.jooq.Record;
 import org.jooq.Record1;
 import org.jooq.Result;
@@ -49,6 +50,12 @@ final class ClaimStatement {
     /** How many rows beyond n are read in the queue's order before the kinds are looked up one by one. */
     static final int WINDOW = 100;
 
+    private static final Field<Short> PRIORITY = EXECUTION_JOBS.QUEUE_PRIORITY.coerce(SQLDataType.SMALLINT);
+    private static final List<OrderField<?>> QUEUE_ORDER =
+            List.of(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID);
+    private static final List<OrderField<?>> KIND_ORDER = List.of(
+            EXECUTION_JOBS.KIND, PRIORITY, EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID);
+
     private static final Name FREE = DSL.name("free");
     private static final Field<String> FREE_ID =
             DSL.field(DSL.name("free", "operation_id"), EXECUTION_JOBS.OPERATION_ID.getDataType());
@@ -80,7 +87,7 @@ final class ClaimStatement {
 
     /** All kinds, in the queue's order. */
     private static Table<? extends Record> inOrder(ClaimRequest request) {
-        return new Branches(request.sources(), List.of()).crossJoin(locking(request, DSL.noCondition()));
+        return new Branches(request.sources(), List.of()).crossJoin(locking(request, claimable(), QUEUE_ORDER));
     }
 
     /** The first rows in the queue's order, those of other kinds left out. */
@@ -109,33 +116,44 @@ final class ClaimStatement {
     private static Table<? extends Record> byKind(ClaimRequest request) {
         List<String> shuffled = new ArrayList<>(request.kinds());
         Collections.shuffle(shuffled);
-        return new Branches(request.sources(), shuffled).crossJoin(locking(request, ofBranchsKind()));
+        return new Branches(request.sources(), shuffled).crossJoin(locking(request, claimableOfKind(), KIND_ORDER));
     }
 
-    private static Table<?> locking(ClaimRequest request, Condition kind) {
+    private static Table<?> locking(ClaimRequest request, Condition condition, List<OrderField<?>> order) {
         return DSL.select(EXECUTION_JOBS.OPERATION_ID)
                 .from(EXECUTION_JOBS)
-                .where(claimable().and(kind))
-                .orderBy(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID)
+                .where(condition)
+                .orderBy(order)
                 .limit(DSL.inline(request.limit()))
                 .forNoKeyUpdate()
                 .skipLocked()
                 .asTable(FREE);
     }
 
-    /** Of the branch's kind. That a kind is not empty is said only here, and unlocks the index that leads to kinds. */
-    private static Condition ofBranchsKind() {
-        return EXECUTION_JOBS.KIND.eq(Branches.KIND).and(EXECUTION_JOBS.KIND.ne(DSL.inline("")));
+    /**
+     * The same of the branch's kind, by the index that leads to kinds and by no other: kind, priority and time are compared
+     * as one, from the kind's and priority's first place to what is due now, and ordered by as one. With a plain {@code
+     * kind = ..} the queue's own index has the order as well, and a planner that thinks the backlog short walks through
+     * all of it for a kind that isn't there. That a kind is not empty is said only here, and unlocks the index.
+     */
+    private static Condition claimableOfKind() {
+        return queued()
+                .and(EXECUTION_JOBS.KIND.ne(DSL.inline("")))
+                .and(DSL.row(EXECUTION_JOBS.KIND, PRIORITY).ge(Branches.KIND, Branches.PRIORITY))
+                .and(DSL.row(EXECUTION_JOBS.KIND, PRIORITY, EXECUTION_JOBS.QUEUE_VISIBLE_AT)
+                        .le(Branches.KIND, Branches.PRIORITY, DbTime.STATEMENT));
     }
 
     /** Queued, in this branch's place, and due; checked again on the row once it is locked. */
     private static Condition claimable() {
+        return queued().and(PRIORITY.eq(Branches.PRIORITY)).and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT));
+    }
+
+    private static Condition queued() {
         return JobRows.QUEUED
                 .and(EXECUTION_JOBS.QUEUE_PRIORITY.isNotNull())
                 .and(EXECUTION_JOBS.RUNTIME_PROFILE.eq(Branches.PROFILE))
-                .and(EXECUTION_JOBS.QUEUE.eq(Branches.QUEUE))
-                .and(EXECUTION_JOBS.QUEUE_PRIORITY.coerce(SQLDataType.SMALLINT).eq(Branches.PRIORITY))
-                .and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT));
+                .and(EXECUTION_JOBS.QUEUE.eq(Branches.QUEUE));
     }
 
     private static Field<String[]> kinds(ClaimRequest request) {
