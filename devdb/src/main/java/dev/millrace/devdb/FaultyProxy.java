@@ -49,6 +49,7 @@ public final class FaultyProxy implements AutoCloseable {
     private final Condition settled = lock.newCondition();
     private final List<Injected> injected = new ArrayList<>();
     private @Nullable ServerSocket listener;
+    private @Nullable Thread acceptor;
     private int struck;
     private int held;
     private boolean closed;
@@ -145,8 +146,13 @@ public final class FaultyProxy implements AutoCloseable {
                 listener.close();
                 listener = null;
             }
+            if (acceptor != null) {
+                acceptor.join(); // until it has noticed, the system still lets clients in
+            }
         } catch (IOException e) {
             throw new DevDatabaseException("The proxy's port could not be closed: " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
         }
@@ -165,7 +171,7 @@ public final class FaultyProxy implements AutoCloseable {
                 socket.setReuseAddress(true);
                 socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
                 listener = socket;
-                ProxiedConnection.daemon("accept", () -> accept(socket));
+                acceptor = ProxiedConnection.daemon("accept", () -> accept(socket));
             }
         } catch (IOException e) {
             throw new DevDatabaseException("The proxy can't listen on port " + port + ": " + e.getMessage(), e);

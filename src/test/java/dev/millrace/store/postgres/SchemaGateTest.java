@@ -20,6 +20,7 @@ import dev.millrace.store.SchemaNotReadyException;
 import dev.millrace.store.SchemaNotReadyException.Reason;
 import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.types.Priority;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -229,31 +230,36 @@ class SchemaGateTest {
         assertThat(store.clock().now()).isNotNull();
     }
 
-    /** A statement of our own is one connection from the pool. */
     @Test
     void gate_costsTwoRoundTripsAMinute_andNoneBetween() {
-        AtomicInteger connections = new AtomicInteger();
+        AtomicInteger statements = new AtomicInteger();
         PGSimpleDataSource counting = new PGSimpleDataSource() {
             private static final long serialVersionUID = 1L;
 
             @Override
             public Connection getConnection() throws SQLException {
-                connections.incrementAndGet();
-                return db.database.dataSource().getConnection();
+                Connection real = db.database.dataSource().getConnection();
+                return (Connection) Proxy.newProxyInstance(
+                        SchemaGateTest.class.getClassLoader(),
+                        new Class<?>[] {Connection.class},
+                        (proxy, method, args) -> {
+                            statements.addAndGet(method.getName().equals("prepareStatement") ? 1 : 0);
+                            return method.invoke(real, args);
+                        });
             }
         };
         PostgresStore store = PostgresStore.on(
                 counting, db.database.schema(), new SchemaGate(db.database.schema(), THIS, clock::get));
         store.clock().now();
-        assertThat(connections).hasValue(3);
+        assertThat(statements).hasValue(3);
         for (int i = 0; i < 10; i++) {
             store.clock().now();
             db.dsl.transaction(tx -> store.in(tx).jobs().get("some job"));
         }
-        assertThat(connections).hasValue(13);
+        assertThat(statements).hasValue(13);
         clock.addAndGet(SchemaGate.VALID.toNanos());
         store.clock().now();
-        assertThat(connections).hasValue(16);
+        assertThat(statements).hasValue(16);
     }
 
     /** In a caller's transaction nothing is an SQL error, which would end it, and no other connection is taken. */
@@ -301,7 +307,8 @@ class SchemaGateTest {
             }
         };
         PostgresStore store = PostgresStore.on(
-                failing, db.database.schema(), new SchemaGate(db.database.schema(), OLDER, clock::get));
+                        failing, db.database.schema(), new SchemaGate(db.database.schema(), OLDER, clock::get))
+                .forLoops();
         assertThatThrownBy(() -> store.clock().now()).isInstanceOf(StoreUnavailableException.class);
         assertThat(refusal(() -> store.clock().now()).reason()).isEqualTo(Reason.TOO_NEW);
     }
