@@ -53,8 +53,8 @@ final class ClaimStatement {
     private static final Field<Short> PRIORITY = EXECUTION_JOBS.QUEUE_PRIORITY.coerce(SQLDataType.SMALLINT);
     private static final List<OrderField<?>> QUEUE_ORDER =
             List.of(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID);
-    private static final List<OrderField<?>> KIND_ORDER = List.of(
-            EXECUTION_JOBS.KIND, PRIORITY, EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID);
+    private static final List<OrderField<?>> KIND_ORDER =
+            List.of(EXECUTION_JOBS.KIND, PRIORITY, EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID);
 
     private static final Name FREE = DSL.name("free");
     private static final Field<String> FREE_ID =
@@ -137,8 +137,7 @@ final class ClaimStatement {
      * all of it for a kind that isn't there. That a kind is not empty is said only here, and unlocks the index.
      */
     private static Condition claimableOfKind() {
-        return queued()
-                .and(EXECUTION_JOBS.KIND.ne(DSL.inline("")))
+        return queued().and(EXECUTION_JOBS.KIND.ne(DSL.inline("")))
                 .and(DSL.row(EXECUTION_JOBS.KIND, PRIORITY).ge(Branches.KIND, Branches.PRIORITY))
                 .and(DSL.row(EXECUTION_JOBS.KIND, PRIORITY, EXECUTION_JOBS.QUEUE_VISIBLE_AT)
                         .le(Branches.KIND, Branches.PRIORITY, DbTime.STATEMENT));

@@ -10,6 +10,7 @@ import dev.millrace.store.CancelResult;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Finish;
+import dev.millrace.store.JobQuery;
 import dev.millrace.store.Pulse;
 import dev.millrace.store.ReconcilableJobs.Expiry;
 import dev.millrace.store.ReconcilableJobs.Suspect;
@@ -20,6 +21,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
@@ -74,6 +76,7 @@ final class FailureCases {
         all.queue();
         all.attempts();
         all.recovery();
+        all.listsAndCounts();
         return all.cases;
     }
 
@@ -332,6 +335,23 @@ final class FailureCases {
                     Optional.class::isInstance,
                     answered -> {});
         });
+    }
+
+    private void listsAndCounts() {
+        add(Operation.QUERY, db -> {
+            Job job = db.submit(kind());
+            return Scene.read(store -> store.jobs().listActive(job.kind(), 10), List.of(job));
+        });
+        // What other scenes make meanwhile is counted as well.
+        add(Operation.COUNT, db -> answers(store -> store.counts().exact(JobQuery.ALL.withKind(kind()))));
+        add(Operation.COUNT_BY_STATUS, db -> answers(store -> store.counts().byStatus(10)));
+        add(Operation.COUNT_BY_KIND, db -> answers(store -> store.counts().byKind(10)));
+        add(Operation.COUNT_WAITING, db -> answers(store -> store.counts().waiting(10)));
+    }
+
+    /** That answers, whatever it is. */
+    private static Scene answers(Function<PostgresStore, Object> call) {
+        return new Scene(call, Objects::nonNull, answered -> {});
     }
 
     private static Check expiredOnce(StoreFixture db, Suspect suspect, JobStatus status) {
