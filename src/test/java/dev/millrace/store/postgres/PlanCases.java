@@ -1,0 +1,289 @@
+package dev.millrace.store.postgres;
+
+import dev.millrace.job.Job;
+import dev.millrace.job.JobSpec;
+import dev.millrace.job.NewJob;
+import dev.millrace.store.Attempt;
+import dev.millrace.store.Claim;
+import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Dimension;
+import dev.millrace.store.Finish;
+import dev.millrace.store.JobQuery;
+import dev.millrace.store.ReconcilableJobs.Cause;
+import dev.millrace.store.ReconcilableJobs.Suspect;
+import dev.millrace.types.JobStatus;
+import dev.millrace.types.JsonText;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+
+/**
+ * What the plans test calls on a {@link LoadedTable}: each operation at least once. What a case writes is a job of 5 kB of
+ * its own.
+ */
+final class PlanCases {
+    private static final List<ClaimRequest.Source> SOURCE = StoreFixture.DEFAULT_SOURCE;
+    private static final JsonText PARAMETERS = parameters();
+
+    /** The limit of lists, and so what a page may sort. */
+    static final int PAGE = JobQuery.DEFAULT_LIMIT;
+
+    private final List<PlanCase> cases = new ArrayList<>();
+
+    private PlanCases() {}
+
+    static List<PlanCase> all() {
+        PlanCases all = new PlanCases();
+        all.jobs();
+        all.lists();
+        all.counts();
+        all.queue();
+        all.claims();
+        all.attempts();
+        all.recovery();
+        return all.cases;
+    }
+
+    private PlanCase add(PlanCase added) {
+        cases.add(added);
+        return added;
+    }
+
+    /** A case that needs nothing but the table. */
+    private void plain(Operation operation, String name, long mark, Consumer<PostgresStore> call) {
+        add(PlanCase.of(operation, name, store -> () -> call.accept(store)).atMost(mark));
+    }
+
+    private void with(Operation operation, String name, long mark, Function<PostgresStore, Runnable> preparation) {
+        add(PlanCase.of(operation, name, preparation).atMost(mark));
+    }
+
+    private void jobs() {
+        with(Operation.SUBMIT, "new", 60, store -> {
+            NewJob job = newJob();
+            return () -> store.jobs().submit(job);
+        });
+        with(Operation.SUBMIT, "again", 20, store -> {
+            NewJob job = newJob();
+            store.jobs().submit(job);
+            return () -> store.jobs().submit(job);
+        });
+        plain(
+                Operation.CREATE,
+                "new",
+                60,
+                store -> store.jobs()
+                        .create(Job.of(StoreFixture.newId(), JobSpec.of("kind-1", PARAMETERS), Instant.now())));
+        plain(Operation.GET, "one", 4, store -> store.jobs().get("job-000100000"));
+        with(Operation.COMPARE_AND_SET, "another correlation", 100, store -> {
+            Job job = store.jobs().submit(newJob()).job();
+            return () ->
+                    store.jobs().compareAndSet(job, job.withAudit(job.audit().withCorrelationId("c")));
+        });
+        with(Operation.CANCEL, "queued", 100, store -> {
+            Job job = store.jobs().submit(newJob()).job();
+            return () -> store.jobs().cancel(job.id(), "me", "no need");
+        });
+    }
+
+    private void lists() {
+        list("first page", 7, JobQuery.ALL);
+        list("second page", 7, secondPage());
+        list("status Failed", 71, JobQuery.ALL.withStatuses(JobStatus.FAILED));
+        list("status Succeeded, behind the backlog", 71, JobQuery.ALL.withStatuses(JobStatus.SUCCEEDED));
+        list(
+                "all that has ended",
+                80,
+                JobQuery.ALL.withStatuses(JobStatus.SUCCEEDED, JobStatus.FAILED, JobStatus.CANCELLED));
+        list("active", 1_000, JobQuery.ALL.active());
+        list("active, 200 of them", 1_000, JobQuery.ALL.active().withLimit(200));
+        list("active of one kind", 1_000, JobQuery.ALL.active().withKind("kind-3"));
+        list("by kind", 12, JobQuery.ALL.withKind("kind-3"));
+        list("Failed of one kind", 405, JobQuery.ALL.withKind("kind-3").withStatuses(JobStatus.FAILED));
+        list("by tenant", 80, JobQuery.ALL.withTenant("tenant-7"));
+        list("by rare tenant", 20, JobQuery.ALL.withTenant("tenant-rare"));
+        list(
+                "Succeeded of rare tenant",
+                20,
+                JobQuery.ALL.withTenant("tenant-rare").withStatuses(JobStatus.SUCCEEDED));
+        list("without tenant", 80, JobQuery.ALL.withoutTenant());
+        list("by requester", 405, JobQuery.ALL.with(Dimension.REQUESTED_BY, "user-7"));
+        list("by correlation", 6, JobQuery.ALL.with(Dimension.CORRELATION, "c-4711"));
+        list("by run", 55, JobQuery.ALL.with(Dimension.RUN, "run-7"));
+        list("by rare queue", 30, JobQuery.ALL.withQueue("rare"));
+        list(
+                "by requester and server",
+                405,
+                JobQuery.ALL.with(Dimension.REQUESTED_BY, "user-7").with(Dimension.SERVER, "srv-107"));
+    }
+
+    private void list(String name, long mark, JobQuery query) {
+        add(PlanCase.of(Operation.QUERY, name, store -> () -> store.jobs().query(query))
+                .sorting(PAGE)
+                .atMost(mark));
+    }
+
+    private static JobQuery secondPage() {
+        return JobQuery.ALL.after(
+                new JobCursor(Instant.now().minus(Duration.ofDays(1).plusMinutes(1)), "job-").text());
+    }
+
+    private void counts() {
+        // Asked about everything, it reads everything.
+        add(PlanCase.of(
+                        Operation.COUNT,
+                        "everything",
+                        store -> () -> store.counts().exact(JobQuery.ALL))
+                .sorting(10_000)
+                .readingAll());
+        plain(Operation.COUNT, "active", 3_000, store -> store.counts().exact(JobQuery.ALL.active()));
+        plain(
+                Operation.COUNT_BY_STATUS,
+                "up to 500",
+                100,
+                store -> store.counts().byStatus(500));
+        plain(
+                Operation.COUNT_BY_KIND,
+                "up to 500, 10 kinds",
+                200,
+                store -> store.counts().byKind(500));
+        plain(
+                Operation.COUNT_WAITING,
+                "up to 500, all queues",
+                100,
+                store -> store.counts().waiting(500));
+        plain(
+                Operation.COUNT_WAITING,
+                "up to 500, one queue",
+                15,
+                store -> store.counts().waiting(SOURCE.get(0), 500));
+    }
+
+    private void queue() {
+        plain(Operation.DEPTH, "10,000 due", 6_504, store -> store.queue().depth("managed", "default"));
+        with(Operation.ENQUEUE, "without a place", 60, store -> {
+            Job job = store.jobs().submit(newJob()).job();
+            store.queue().remove(job.id());
+            return () -> store.queue().enqueue(job.id());
+        });
+        with(Operation.REQUEUE, "queued", 60, store -> {
+            Job job = store.jobs().submit(newJob()).job();
+            return () -> store.queue().requeue(job.id(), Duration.ofMinutes(1));
+        });
+        with(Operation.REMOVE, "queued", 60, store -> {
+            Job job = store.jobs().submit(newJob()).job();
+            return () -> store.queue().remove(job.id());
+        });
+        plain(Operation.REPAIR, "11 jobs", 600, store -> store.queue().repair(Duration.ofSeconds(60), 1_000));
+    }
+
+    private void claims() {
+        claim("one of all kinds", 53, 1, List.of());
+        claim("one of one kind", 53, 1, List.of("kind-4"));
+        claim("one of ten kinds", 53, 1, kinds());
+        claim("50 of one kind", 50 * 53, 50, List.of("kind-4"));
+        claim("50 of ten kinds", 50 * 53, 50, kinds());
+        claim("none, of kinds that are not there", 200, 10, List.of("none", "nothing"));
+        with(Operation.RECOVER, "two tokens", 225, store -> {
+            List<UUID> tokens = store.work().claim(ClaimRequest.of("w", SOURCE, List.of(), 2)).stream()
+                    .map(Claim::token)
+                    .toList();
+            return () -> store.work().recover(tokens);
+        });
+        cases.set(cases.size() - 1, cases.get(cases.size() - 1).sorting(2));
+    }
+
+    private void claim(String name, long mark, int limit, List<String> kinds) {
+        plain(
+                Operation.CLAIM,
+                name,
+                mark,
+                store -> store.work().claim(ClaimRequest.of("worker", SOURCE, kinds, limit)));
+    }
+
+    private static List<String> kinds() {
+        return IntStream.range(0, 10).mapToObj(n -> "kind-" + n).toList();
+    }
+
+    private void attempts() {
+        add(PlanCase.of(Operation.BEAT, "50 jobs", store -> {
+                    List<Attempt> attempts = store.work().claim(ClaimRequest.of("w", SOURCE, List.of(), 50)).stream()
+                            .map(Claim::attempt)
+                            .toList();
+                    return () -> store.work().beat(attempts);
+                })
+                .sorting(50)
+                .atMost(1_000));
+        with(Operation.START, "one", 60, store -> {
+            Claim claim = claimed(store);
+            return () -> store.work().start(claim.attempt());
+        });
+        with(Operation.PROGRESS, "one", 30, store -> {
+            Claim claim = claimed(store);
+            return () -> store.work().progress(claim.attempt(), 50.0, "half");
+        });
+        finish("Succeed", new Finish.Succeed());
+        finish("Fail", new Finish.Fail("broken", Finish.Fail.Reason.HANDLER));
+        finish("Retry", new Finish.Retry(Duration.ofSeconds(30), "broken"));
+    }
+
+    private void finish(String name, Finish finish) {
+        with(Operation.FINISH, name, 100, store -> {
+            Claim claim = claimed(store);
+            store.work().start(claim.attempt());
+            return () -> store.work().finish(claim, finish);
+        });
+    }
+
+    private void recovery() {
+        plain(Operation.PROBE, "nothing", 4, store -> store.reconcilable().probe());
+        add(PlanCase.of(
+                        Operation.SUSPECTS,
+                        "50 of 600 claimed",
+                        store -> () -> store.reconcilable().suspects("", 100))
+                .sorting(100)
+                .atMost(225));
+        with(Operation.EXPIRE, "back to the queue", 100, store -> {
+            Suspect suspect = store.reconcilable().suspects("", 1).get(0);
+            return () -> store.reconcilable().expire(suspect, new Finish.Retry(Duration.ZERO, "expired"));
+        });
+        with(Operation.IS_LOCKED, "free", 20, store -> {
+            Suspect suspect = Suspect.of(claimed(store), Cause.HEARTBEAT);
+            return () -> store.reconcilable().isLocked(suspect);
+        });
+        plain(
+                Operation.SHORTEST_TIMEOUT,
+                "of 600 claimed",
+                225,
+                store -> store.reconcilable().shortestHeartbeatTimeout());
+        plain(Operation.CLOCK, "now", 0, store -> store.clock().now());
+    }
+
+    private static Claim claimed(PostgresStore store) {
+        NewJob job = newJob();
+        NewJob ofOwnKind = job.withSpec(JobSpec.of(job.id().substring(0, 20), PARAMETERS));
+        store.jobs().submit(ofOwnKind);
+        return store.work()
+                .claim(ClaimRequest.of("w", SOURCE, List.of(ofOwnKind.spec().kind()), 1))
+                .get(0);
+    }
+
+    private static NewJob newJob() {
+        NewJob job = NewJob.of(StoreFixture.newId(), "kind-1", PARAMETERS);
+        return job.withAudit(
+                job.audit().withTenantId("tenant-1").withRequestedBy("user-1").withCorrelationId("correlation-1"));
+    }
+
+    private static JsonText parameters() {
+        byte[] noise = new byte[3_500];
+        new Random(11).nextBytes(noise);
+        return JsonText.of("{\"input\":\"" + Base64.getEncoder().encodeToString(noise) + "\"}");
+    }
+}
