@@ -28,10 +28,21 @@ public final class Messages {
             }
             int c = text.codePointAt(i);
             i += Character.charCount(c);
-            boolean kept = c == '\n' || c == '\t' || !(Character.isISOControl(c) || isSurrogate(c));
-            clean.appendCodePoint(kept ? c : '\uFFFD');
+            clean.appendCodePoint(clean(c));
         }
         return clean.toString();
+    }
+
+    /**
+     * {@return the same character, or U+FFFD for a control character or lone surrogate}
+     *
+     * @param codePoint any character
+     */
+    public static int clean(int codePoint) {
+        boolean kept = codePoint == '\n'
+                || codePoint == '\t'
+                || !(Character.isISOControl(codePoint) || isSurrogate(codePoint));
+        return kept ? codePoint : '\uFFFD';
     }
 
     /**

@@ -39,6 +39,16 @@ enum Operation {
     IS_LOCKED(REPEATABLE, "see whether job \"%s\" is locked"),
     SHORTEST_TIMEOUT(REPEATABLE, "read heartbeat timeouts"),
 
+    APPEND(REPEATABLE, "append to the log of job \"%s\""),
+    APPEND_WITHOUT_EVENT_ID(ONCE, "append to the log of job \"%s\""),
+    READ_LOG(REPEATABLE, "read the log of job \"%s\""),
+    KEEP_LOG(REPEATABLE, "set the retention of the log of job \"%s\""),
+
+    PUT_RESULT(REPEATABLE, "store the result of job \"%s\""),
+    GET_RESULT(REPEATABLE, "read the result of job \"%s\""),
+
+    SWEEP(REPEATABLE, "delete expired %s"),
+
     CLOCK(REPEATABLE, "read the clock");
 
     private final FailureClass failureClass;

@@ -2,9 +2,13 @@ package dev.millrace.store.postgres;
 
 import dev.millrace.db.Release;
 import dev.millrace.store.JobCounts;
+import dev.millrace.store.JobLogStore;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
+import dev.millrace.store.LogSettings;
 import dev.millrace.store.ReconcilableJobs;
+import dev.millrace.store.ResultPackageStore;
+import dev.millrace.store.Retention;
 import dev.millrace.store.StoreClock;
 import dev.millrace.store.WorkSource;
 import java.sql.Connection;
@@ -28,7 +32,11 @@ public final class PostgresStore {
     private final ReconcilableJobs reconcilable;
     private final StoreClock clock;
     private final JobCounts counts;
+    private final JobLogStore logs;
+    private final ResultPackageStore results;
+    private final Retention retention;
 
+    private final Database database;
     private final String schema;
     private final SchemaGate gate;
     private final JobCodec codec;
@@ -36,6 +44,7 @@ public final class PostgresStore {
 
     private PostgresStore(
             Database database, @Nullable OwnConnections pool, String schema, SchemaGate gate, JobCodec codec) {
+        this.database = database;
         this.pool = pool;
         this.schema = schema;
         this.gate = gate;
@@ -47,6 +56,9 @@ public final class PostgresStore {
         this.reconcilable = new PostgresReconcilableJobs(database, codec);
         this.clock = new PostgresStoreClock(database);
         this.counts = new PostgresJobCounts(database);
+        this.logs = new PostgresJobLogStore(database, LogSettings.DEFAULT);
+        this.results = new PostgresResultPackageStore(database);
+        this.retention = new PostgresRetention(database);
     }
 
     /**
@@ -138,5 +150,29 @@ public final class PostgresStore {
     /** {@return how many jobs there are} */
     public JobCounts counts() {
         return counts;
+    }
+
+    /** {@return the logs of jobs, kept by the default settings} */
+    public JobLogStore logs() {
+        return logs;
+    }
+
+    /**
+     * {@return the logs of jobs, kept by these settings}
+     *
+     * @param settings how much of them is kept, and for how long
+     */
+    public JobLogStore logs(LogSettings settings) {
+        return new PostgresJobLogStore(database, settings);
+    }
+
+    /** {@return what jobs leave for their callers} */
+    public ResultPackageStore results() {
+        return results;
+    }
+
+    /** {@return what a retention sweeper needs} */
+    public Retention retention() {
+        return retention;
     }
 }

@@ -107,9 +107,12 @@ final class Privileges implements ExecuteListener {
         if (statement.contains("insert into " + table)) {
             privileges.add("INSERT");
         }
-        boolean locks = statement.contains(table) && statement.contains("for no key update");
-        if (statement.contains("update " + table) || locks) {
-            privileges.add("UPDATE"); // a row lock takes it as well; statements that lock name one table
+        boolean locks = statement.contains(table)
+                && (statement.contains("for no key update") || statement.contains("for update"));
+        boolean upserts = statement.contains("insert into " + table) && statement.contains("do update set");
+        if (statement.contains("update " + table) || locks || upserts) {
+            // A row lock takes it as well. Which of its tables a statement locks is not looked for.
+            privileges.add("UPDATE");
         }
         if (statement.contains("delete from " + table)) {
             privileges.add("DELETE");

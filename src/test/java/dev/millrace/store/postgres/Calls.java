@@ -8,11 +8,16 @@ import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobCounts;
 import dev.millrace.store.JobQuery;
+import dev.millrace.store.JobLogStore;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
+import dev.millrace.store.LogEntry;
 import dev.millrace.store.ReconcilableJobs;
 import dev.millrace.store.ReconcilableJobs.Cause;
 import dev.millrace.store.ReconcilableJobs.Suspect;
+import dev.millrace.store.ResultPackageStore;
+import dev.millrace.store.Retention;
+import dev.millrace.store.Retention.Subject;
 import dev.millrace.store.StoreClock;
 import dev.millrace.store.WorkSource;
 import dev.millrace.types.JsonText;
@@ -48,6 +53,8 @@ public final class Calls {
         calls.work();
         calls.counts();
         calls.recovery();
+        calls.logsAndResults();
+        calls.retention();
         calls.requireAll();
         return calls.calls;
     }
@@ -152,6 +159,26 @@ public final class Calls {
         calls.put("StoreClock.now", store -> store.clock().now());
     }
 
+    private void logsAndResults() {
+        List<LogEntry> line = List.of(LogEntry.of(1, LogEntry.Level.INFO, "x").withEventId("e"));
+        calls.put("JobLogStore.append", store -> store.logs().append("log-" + UUID.randomUUID(), line));
+        calls.put("JobLogStore.append to a log that is there", store -> {
+            owner.logs().append("log", line);
+            store.logs().append("log", line);
+        });
+        calls.put("JobLogStore.tail", store -> store.logs().tail("log", 10));
+        calls.put("JobLogStore.page", store -> store.logs().page("log", null, 10));
+        calls.put("JobLogStore.setRetention", store -> store.logs().setRetention("log", Duration.ofDays(1)));
+        calls.put("ResultPackageStore.put", store -> store.results().put("a", JsonText.of("1"), Duration.ofDays(1)));
+        calls.put("ResultPackageStore.get", store -> store.results().get("a"));
+    }
+
+    private void retention() {
+        for (Subject subject : Subject.values()) {
+            calls.put("Retention.sweep: " + subject, store -> store.retention().sweep(subject, 10));
+        }
+    }
+
     /** A method that is new to the interfaces must be among the calls. */
     private void requireAll() {
         Set<String> missing = new TreeSet<>();
@@ -161,7 +188,10 @@ public final class Calls {
                         WorkSource.class,
                         ReconcilableJobs.class,
                         StoreClock.class,
-                        JobCounts.class)
+                        JobCounts.class,
+                        JobLogStore.class,
+                        ResultPackageStore.class,
+                        Retention.class)
                 .forEach(type -> {
                     for (Method method : type.getMethods()) {
                         String name = type.getSimpleName() + "." + method.getName();

@@ -1,0 +1,49 @@
+package dev.millrace.store;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Deletes what has outlived its retention. Whatever belongs to a job that has not ended stays. */
+public interface Retention {
+    /** What is deleted by itself, in a useful order: a job's log can go once the job has gone. */
+    enum Subject {
+        /** Jobs that have ended. */
+        JOBS,
+        /** Logs, with their lines and event ids, of jobs that have ended or are gone. */
+        LOGS,
+        /** Result packages. */
+        RESULTS,
+        /** Leases that nobody holds any more. */
+        LEASES
+    }
+
+    /** For how long what can't be deleted yet is left alone. */
+    Duration POSTPONEMENT = Duration.ofDays(1);
+
+    /**
+     * Deletes one batch, in a transaction of its own, those first whose retention was over first. Waits for no row: what
+     * someone else has locked is left for the next time. Any number of processes may do it at once.
+     *
+     * <p>A job that a foreign key of another table holds fast, and the log of a job that has not ended, are kept for
+     * another day ({@link #POSTPONEMENT}), so that they stand in nobody's way meanwhile.
+     *
+     * @param subject what to delete
+     * @param limit how many at most, from 1
+     * @return what was done; if it comes to as many as the limit, there may be more
+     */
+    Batch sweep(Subject subject, int limit);
+
+    /**
+     * What one batch did.
+     *
+     * @param deleted how many were deleted
+     * @param postponed how many were over their retention and are kept for another day
+     * @param heldBy which foreign key has held jobs fast, the last one met; null if there was none
+     */
+    record Batch(int deleted, int postponed, @Nullable String heldBy) {
+        /** {@return how many were dealt with} */
+        public int size() {
+            return deleted + postponed;
+        }
+    }
+}
