@@ -10,9 +10,14 @@ import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
 import dev.millrace.recovery.JobReconciler;
 import dev.millrace.recovery.RecoverySettings;
+import dev.millrace.recovery.RetentionSettings;
+import dev.millrace.recovery.RetentionSweeper;
 import dev.millrace.store.CancelResult;
+import dev.millrace.store.JobLogStore;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
+import dev.millrace.store.LogSettings;
+import dev.millrace.store.ResultPackageStore;
 import dev.millrace.store.StoreClock;
 import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.postgres.PostgresStore;
@@ -241,6 +246,16 @@ public final class Millrace {
         return new JobReconciler(settings, looping.reconcilable(), looping.queue());
     }
 
+    /**
+     * {@return a sweeper for this database, not started yet: for a process that deletes what has outlived its retention
+     * without being a worker} Workers bring their own.
+     *
+     * @param settings how often it sweeps, and how much at once
+     */
+    public RetentionSweeper retentionSweeper(RetentionSettings settings) {
+        return new RetentionSweeper(settings, store.forLoops().retention());
+    }
+
     /** {@return the name of the schema} */
     public String schema() {
         return schema;
@@ -254,6 +269,25 @@ public final class Millrace {
     /** {@return the local queue} */
     public JobQueue queue() {
         return store.queue();
+    }
+
+    /** {@return the logs of jobs, of which the newest 2,000 lines are kept, for seven days after the last one} */
+    public JobLogStore logs() {
+        return store.logs();
+    }
+
+    /**
+     * {@return the logs of jobs, kept by other settings}
+     *
+     * @param settings how much of them is kept, and for how long
+     */
+    public JobLogStore logs(LogSettings settings) {
+        return store.logs(settings);
+    }
+
+    /** {@return what jobs leave for their callers} */
+    public ResultPackageStore results() {
+        return store.results();
     }
 
     /** {@return the database's clock} */

@@ -4,8 +4,10 @@ import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
 import dev.millrace.store.CancelResult;
+import dev.millrace.store.JobLogStore;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
+import dev.millrace.store.ResultPackageStore;
 import dev.millrace.store.postgres.PostgresStore;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -70,5 +72,18 @@ public final class MillraceTransaction {
     /** {@return the queue, in this transaction} */
     public JobQueue queue() {
         return store.queue();
+    }
+
+    /**
+     * {@return the logs of jobs, in this transaction} A log that was appended to is locked until the transaction ends, and
+     * whoever else appends to it waits: so append late, and to several logs in one order.
+     */
+    public JobLogStore logs() {
+        return store.logs();
+    }
+
+    /** {@return what jobs leave for their callers, in this transaction} */
+    public ResultPackageStore results() {
+        return store.results();
     }
 }

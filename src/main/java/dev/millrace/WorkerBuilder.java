@@ -4,6 +4,8 @@ import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
 import dev.millrace.recovery.JobReconciler;
 import dev.millrace.recovery.RecoverySettings;
+import dev.millrace.recovery.RetentionSettings;
+import dev.millrace.recovery.RetentionSweeper;
 import dev.millrace.store.postgres.PostgresStore;
 import dev.millrace.worker.JobHandler;
 import dev.millrace.worker.Worker;
@@ -15,13 +17,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Puts a worker together: its handlers, and what differs from the defaults. For one thread, and one worker.
  *
- * <p>A worker brings a {@link JobReconciler} with it, which recovers the jobs of workers that died. Any number of them
- * may run against one database; a process that only submits needs none.
+ * <p>A worker brings a {@link JobReconciler} with it, which recovers the jobs of workers that died, and a {@link
+ * RetentionSweeper}, which deletes jobs whose retention is over. Any number of them may run against one database; a process
+ * that only submits needs none.
  */
 public final class WorkerBuilder {
     private final PostgresStore store;
     private final WorkerSetup setup;
     private @Nullable RecoverySettings recovery = RecoverySettings.DEFAULT;
+    private @Nullable RetentionSettings retention = RetentionSettings.DEFAULT;
     private boolean started;
 
     WorkerBuilder(PostgresStore store, PayloadCodec payloads) {
@@ -146,7 +150,28 @@ public final class WorkerBuilder {
     }
 
     /**
-     * Starts the worker, and its reconciler. Closing the worker closes both. Once.
+     * How the worker's sweeper deletes what has outlived its retention.
+     *
+     * @param settings how often it sweeps, and how much at once
+     * @return this builder
+     */
+    public WorkerBuilder retention(RetentionSettings settings) {
+        this.retention = settings;
+        return this;
+    }
+
+    /**
+     * Leaves retention to other processes. One of them must do it, or the tables grow for ever.
+     *
+     * @return this builder
+     */
+    public WorkerBuilder withoutRetention() {
+        this.retention = null;
+        return this;
+    }
+
+    /**
+     * Starts the worker, its reconciler and its sweeper. Closing the worker closes all of them. Once.
      *
      * @return the worker, to be closed by the caller
      * @throws dev.millrace.worker.InvalidWorkerException if a setting is not allowed, or there is no handler
@@ -157,17 +182,26 @@ public final class WorkerBuilder {
                     + " for another worker.");
         }
         started = true;
-        RecoverySettings settings = recovery;
-        if (settings == null) {
-            return setup.start();
+        JobReconciler reconciler =
+                recovery == null ? null : new JobReconciler(recovery, store.reconcilable(), store.queue());
+        RetentionSweeper sweeper = retention == null ? null : new RetentionSweeper(retention, store.retention());
+        if (sweeper != null) {
+            setup.closeWith(sweeper);
         }
-        JobReconciler reconciler = new JobReconciler(settings, store.reconcilable(), store.queue());
-        Worker worker = setup.closeWith(reconciler).build();
+        if (reconciler != null) {
+            setup.closeWith(reconciler);
+        }
+        Worker worker = setup.build();
         try {
-            reconciler.start();
+            if (reconciler != null) {
+                reconciler.start();
+            }
+            if (sweeper != null) {
+                sweeper.start();
+            }
             return worker.start();
         } catch (Throwable e) {
-            worker.close(); // and the reconciler with it
+            worker.close(); // and the others with it
             throw e;
         }
     }

@@ -16,11 +16,16 @@ import dev.millrace.job.HeartbeatPolicy;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
 import dev.millrace.recovery.RecoverySettings;
+import dev.millrace.recovery.RetentionReport;
+import dev.millrace.recovery.RetentionSettings;
 import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.LogEntry;
 import dev.millrace.store.MissingPrivilegeException;
+import dev.millrace.store.Retention;
 import dev.millrace.store.postgres.Calls;
 import dev.millrace.store.postgres.PostgresStore;
 import dev.millrace.types.JobStatus;
+import dev.millrace.types.JsonText;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -225,6 +230,24 @@ abstract class RolesCases {
     }
 
     @Test
+    void worker_deletesWhatHasOutlivedItsRetention() {
+        PostgresStore store = PostgresStore.on(site.worker, schema);
+        store.logs()
+                .append("gone", List.of(LogEntry.of(1, LogEntry.Level.INFO, "x").withEventId("e")));
+        store.logs().setRetention("gone", Duration.ZERO);
+        store.results().put("gone", JsonText.of("1"), Duration.ZERO);
+
+        RetentionReport report = Millrace.on(site.worker)
+                .withSchema(schema)
+                .retentionSweeper(RetentionSettings.DEFAULT)
+                .tick();
+
+        assertThat(report.failure()).isNull();
+        assertThat(report.logs()).isPositive();
+        assertThat(report.results()).isPositive();
+    }
+
+    @Test
     void worker_callingMigrate_comparesOnly() {
         try (Site other = Site.complete(neighbour, schema)) {
             assertThat(Migrator.of(other.worker, schema).migrate().appliedCount())
@@ -281,6 +304,14 @@ abstract class RolesCases {
         assertThat(Migrator.of(site.reader, schema).state().status()).isEqualTo(SchemaState.Status.CURRENT);
         assertThatThrownBy(() -> store.jobs().cancel(job.id(), null, null))
                 .isInstanceOf(MissingPrivilegeException.class);
+        assertThat(store.logs().tail(job.id(), 10).lines()).isEmpty();
+        assertThat(store.results().get(job.id())).isEmpty();
+        for (Retention.Subject subject : Retention.Subject.values()) {
+            assertThatThrownBy(() -> store.retention().sweep(subject, 10))
+                    .as("%s", subject)
+                    .isInstanceOf(MissingPrivilegeException.class)
+                    .hasMessageContaining("DELETE");
+        }
         assertThat(RoleDatabase.refusal(site.reader, "SELECT FROM " + quoted + ".execution_jobs FOR UPDATE"))
                 .isEqualTo("42501");
     }
