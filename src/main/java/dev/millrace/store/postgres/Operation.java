@@ -2,6 +2,7 @@ package dev.millrace.store.postgres;
 
 import static dev.millrace.store.postgres.FailureClass.CONFIRMABLE;
 import static dev.millrace.store.postgres.FailureClass.NEVER;
+import static dev.millrace.store.postgres.FailureClass.ONCE;
 import static dev.millrace.store.postgres.FailureClass.RECOVERABLE;
 import static dev.millrace.store.postgres.FailureClass.REPEATABLE;
 
