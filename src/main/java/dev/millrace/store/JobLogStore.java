@@ -20,12 +20,12 @@ public interface JobLogStore {
      * its line was dropped since, are left out, however many deliver it at once. Lines that come from several callers are
      * in the order in which the database took them; {@link LogEntry#attempt} tells whose they are.
      *
-     * <p>If all lines have event ids, the call may be repeated after a {@link StoreUnavailableException}; a line without
-     * one might be in the log already.
+     * <p>If all lines have event ids, a call whose answer was lost is repeated, here and by its caller; with a line that has
+     * none it is not, since that line might be in the log already.
      *
      * @param jobId the job
      * @param entries the lines, at most {@value #MAX_BATCH}
-     * @return how many were new
+     * @return how many this delivery has written; one that had to be repeated may find them written already
      * @throws LogEventLimitException if the log can't remember that many event ids
      */
     int append(String jobId, List<LogEntry> entries);

@@ -11,9 +11,13 @@ import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobQuery;
+import dev.millrace.store.LogEntry;
+import dev.millrace.store.LogPage;
 import dev.millrace.store.Pulse;
 import dev.millrace.store.ReconcilableJobs.Expiry;
 import dev.millrace.store.ReconcilableJobs.Suspect;
+import dev.millrace.store.Retention.Batch;
+import dev.millrace.store.Retention.Subject;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import java.time.Duration;
@@ -77,6 +81,8 @@ final class FailureCases {
         all.attempts();
         all.recovery();
         all.listsAndCounts();
+        all.logs();
+        all.resultsAndRetention();
         return all.cases;
     }
 
@@ -362,6 +368,68 @@ final class FailureCases {
             assertThat(job.outcome().history()).hasSize(ended ? 1 : 0);
             assertThat(job.version()).isEqualTo(ended ? 4 : 3);
         };
+    }
+
+    private void logs() {
+        LogEntry line = LogEntry.of(1, LogEntry.Level.INFO, "x");
+        add(Operation.APPEND, db -> {
+            String id = StoreFixture.newId();
+            List<LogEntry> event = List.of(line.withEventId("e"));
+            return new Scene(
+                    store -> store.logs().append(id, event), Integer.class::isInstance, linesOneOrNone(db, id));
+        });
+        add(Operation.APPEND_WITHOUT_EVENT_ID, db -> {
+            String id = StoreFixture.newId();
+            return Scene.of(store -> store.logs().append(id, List.of(line)), 1, linesOneOrNone(db, id));
+        });
+        add(Operation.READ_LOG, db -> {
+            String id = logged(db);
+            LogPage page = db.store.logs().tail(id, 10);
+            return Scene.read(store -> store.logs().tail(id, 10), page);
+        });
+        add(Operation.KEEP_LOG, db -> {
+            String id = logged(db);
+            return Scene.read(store -> store.logs().setRetention(id, Duration.ofDays(1)), true);
+        });
+    }
+
+    private static Check linesOneOrNone(StoreFixture db, String id) {
+        return answered -> assertThat(db.store.logs().tail(id, 10).appended()).isBetween(answered ? 1L : 0L, 1L);
+    }
+
+    private static String logged(StoreFixture db) {
+        String id = StoreFixture.newId();
+        db.store.logs().append(id, List.of(LogEntry.of(1, LogEntry.Level.INFO, "x")));
+        return id;
+    }
+
+    private void resultsAndRetention() {
+        add(Operation.PUT_RESULT, db -> {
+            String id = StoreFixture.newId();
+            Function<PostgresStore, Object> put = store -> {
+                store.results().put(id, JsonText.of("1"), Duration.ofDays(1));
+                return true;
+            };
+            return Scene.of(
+                    put,
+                    true,
+                    answered ->
+                            assertThat(db.store.results().get(id).isPresent()).isIn(true, answered));
+        });
+        add(Operation.GET_RESULT, db -> {
+            String id = StoreFixture.newId();
+            db.store.results().put(id, JsonText.of("1"), Duration.ofDays(1));
+            return Scene.read(store -> store.results().get(id), Optional.of(JsonText.of("1")));
+        });
+        add(Operation.SWEEP, db -> {
+            String id = logged(db);
+            db.store.logs().setRetention(id, Duration.ZERO);
+            return new Scene(
+                    store -> store.retention().sweep(Subject.LOGS, 1_000),
+                    Batch.class::isInstance,
+                    answered -> assertThat(db.store.logs().tail(id, 1).lines().isEmpty())
+                            .isIn(true, answered));
+        });
     }
 
     // What scenes are made of.
