@@ -59,11 +59,11 @@ record Ending(
         };
     }
 
-    /** Whether an attempt that ended like this was ended by that. */
-    static boolean explains(PastAttempt past, Finish finish) {
+    /** Whether an attempt of this job that ended like this was ended by that. */
+    static boolean explains(PastAttempt past, Finish finish, Job job) {
         Ending asked = asked(finish);
-        boolean wouldHaveGoneOn = asked.status == JobStatus.QUEUED;
-        return past.ending() == asked.how || (wouldHaveGoneOn && past.ending() == PastAttempt.Ending.CANCELLED);
+        boolean cancelledInstead = asked.status == JobStatus.QUEUED && job.cancellationRequested();
+        return past.ending() == asked.how || (cancelledInstead && past.ending() == PastAttempt.Ending.CANCELLED);
     }
 
     /** The same ending, decided by the recovery: the history says what was overdue. */

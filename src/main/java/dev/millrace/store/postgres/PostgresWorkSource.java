@@ -2,6 +2,7 @@ package dev.millrace.store.postgres;
 
 import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 
+import dev.millrace.job.Job;
 import dev.millrace.job.Progress;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
@@ -197,8 +198,9 @@ final class PostgresWorkSource implements WorkSource {
                     && Objects.equals(row.get(EXECUTION_JOBS.CLAIM_TOKEN), attempt.token());
         }
         try {
-            return rows.job(row).outcome().history().stream()
-                    .anyMatch(past -> attempt.token().equals(past.token()) && Ending.explains(past, finish));
+            Job job = rows.job(row);
+            return job.outcome().history().stream()
+                    .anyMatch(past -> attempt.token().equals(past.token()) && Ending.explains(past, finish, job));
         } catch (UnreadableJobException e) {
             if (repetition.mayHaveHappened() && Attempts.failedAsUnreadable(row, attempt)) {
                 return true;
