@@ -151,7 +151,11 @@ final class StoreFixture {
     }
 
     List<Claim> claim(int limit, String... kinds) {
-        return work.claim(ClaimRequest.of("worker-1", DEFAULT_SOURCE, List.of(kinds), limit));
+        return work.claim(request(limit, kinds));
+    }
+
+    static ClaimRequest request(int limit, String... kinds) {
+        return ClaimRequest.of("worker-1", DEFAULT_SOURCE, List.of(kinds), limit);
     }
 
     Job get(String id) {
