@@ -18,6 +18,7 @@ import dev.millrace.job.JobSpec;
 import dev.millrace.job.NewJob;
 import dev.millrace.job.PastAttempt;
 import dev.millrace.job.RetryPolicy;
+import dev.millrace.jooq.tables.records.ExecutionJobsRecord;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Finish;
@@ -29,6 +30,7 @@ import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -155,23 +157,36 @@ class RecoveryOnPostgresTest {
         assertThat(get(dead).status()).isEqualTo(JobStatus.QUEUED);
     }
 
+    /** Field case A1: the sweep is held up between its read and its writes, and the others are none the worse for it. */
     @Test
-    void staleSweep_changesNeitherAFinishedJobNorOneThatIsClaimedAgain() {
+    void staleSweep_changesNeitherAFinishedJobNorOneThatIsClaimedAgain_andRecoversTheOthers() {
         Claim finishing = running(job("a"));
         Claim moving = running(job("b"));
+        List<Claim> dead = List.of(running(job("c")), running(job("c")), running(job("c")));
+        dead.forEach(claim -> age(claim, STALE));
         age(finishing, STALE);
         age(moving, STALE);
         AtomicReference<Claim> again = new AtomicReference<>();
+        List<ExecutionJobsRecord> meanwhile = new ArrayList<>();
         JobReconciler paused = reconciler(new PausedJobs(store.reconcilable(), () -> {
             store.work().finish(finishing, new Finish.Succeed());
             store.work().finish(moving, new Finish.Retry(Duration.ZERO, "again"));
             again.set(claimOne("b"));
+            age(again.get(), STALE); // it is as old, and still another attempt than the one that was read
+            meanwhile.addAll(List.of(row(finishing), row(moving)));
         }));
         watch(paused);
         SweepReport report = paused.tick();
         assertThat(report.spared()).isEqualTo(2);
-        assertThat(get(finishing).status()).isEqualTo(JobStatus.SUCCEEDED);
-        assertThat(get(moving)).isEqualTo(again.get().job());
+        assertThat(report.requeued()).isEqualTo(3);
+        assertThat(List.of(row(finishing), row(moving))).isEqualTo(meanwhile);
+        assertThat(row(moving).getClaimToken()).isEqualTo(again.get().token());
+        assertThat(dead).allSatisfy(claim -> assertThat(get(claim).status()).isEqualTo(JobStatus.QUEUED));
+    }
+
+    private ExecutionJobsRecord row(Claim claim) {
+        return dsl.fetchSingle(
+                EXECUTION_JOBS, EXECUTION_JOBS.OPERATION_ID.eq(claim.job().id()));
     }
 
     @Test
