@@ -85,6 +85,8 @@ public interface JobStore {
      * Lists jobs, newest first: by their time of creation and, where that is the same, by their ids, greatest first. Each
      * page is read at its own moment. A job that stays as it is while pages are read is on exactly one of them, whatever
      * becomes of the others; one that comes to fulfil the conditions, or no longer does, may be missed.
+     * That includes a job whose creation is committed late: its time is that of its submit, which may be on a page that was
+     * read before. So a list shows what is there, and is no feed of what is new.
      *
      * <p>A job whose record this release can't read keeps nobody out: see {@link JobPage#unreadable}.
      *
