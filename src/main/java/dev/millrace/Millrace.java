@@ -23,6 +23,8 @@ import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.postgres.PostgresStore;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -134,6 +136,24 @@ public final class Millrace {
     }
 
     /**
+     * Submits a job for each of these payloads, in statements of up to 1,000 jobs, each committed by itself. If one
+     * fails, the jobs of those before it are there; as each call draws new ids, a repetition submits them once more. Where
+     * that must not be, give each job an id of its own by {@link JobStore#submitAll}, or submit them in one transaction
+     * by {@link #in}.
+     *
+     * @param <T> the payloads' type
+     * @param type the kind of job, and the type of its payload
+     * @param payloads the handler's inputs, one for each job; have to become JSON objects
+     * @param options what is to be other than the default, for all of them; an id can't be given
+     * @return the jobs, in the order of their payloads
+     * @throws dev.millrace.job.InvalidJobException if something is not allowed; nothing was sent then
+     * @throws dev.millrace.store.StoreException if the database can't do it
+     */
+    public <T> List<Job> submitAll(JobType<T> type, Collection<T> payloads, SubmitOption... options) {
+        return Submissions.submitAll(store.jobs(), this.payloads, type, payloads, options);
+    }
+
+    /**
      * Millrace in the caller's jOOQ transaction: commit makes its jobs visible, rollback makes them gone. Of the
      * configuration only the connection is used; each operation refuses one in auto-commit mode, which is in none.
      *
@@ -154,6 +174,28 @@ public final class Millrace {
     public MillraceTransaction in(Connection connection) {
         Objects.requireNonNull(connection, "connection");
         return new MillraceTransaction(store.in(connection), payloads);
+    }
+
+    /**
+     * Millrace in whatever transaction a framework has open when an operation is called: each takes a connection of this
+     * data source, which has to be the transaction's, and closes it without committing. Made once, it is for use by many
+     * threads, each in its own transaction.
+     *
+     * <pre>{@code
+     * var jobs = millrace.in(new TransactionAwareDataSourceProxy(pool)); // Spring's
+     * transactionTemplate.executeWithoutResult(status -> {
+     *     orders.insert(order);
+     *     jobs.submit(ship, new Ship(order.id()));
+     * });
+     * }</pre>
+     *
+     * @param transactionAware hands out the connection of the surrounding transaction; one in auto-commit mode, which is
+     *     in none, is refused by each operation, and so is an ordinary pool, whose connections are
+     * @return operations that are part of the surrounding transaction
+     */
+    public MillraceTransaction in(DataSource transactionAware) {
+        Objects.requireNonNull(transactionAware, "transactionAware");
+        return new MillraceTransaction(store.in(transactionAware), payloads);
     }
 
     /**

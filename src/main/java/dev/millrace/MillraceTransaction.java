@@ -4,11 +4,16 @@ import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
 import dev.millrace.store.CancelResult;
+import dev.millrace.store.Claim;
+import dev.millrace.store.Finish;
 import dev.millrace.store.JobLogStore;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
 import dev.millrace.store.ResultPackageStore;
+import dev.millrace.store.WorkSource;
 import dev.millrace.store.postgres.PostgresStore;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +48,19 @@ public final class MillraceTransaction {
     }
 
     /**
+     * As {@link Millrace#submitAll}, all in this transaction.
+     *
+     * @param <T> the payloads' type
+     * @param type the kind of job, and the type of its payload
+     * @param payloads the handler's inputs, one for each job; have to become JSON objects
+     * @param options what is to be other than the default, for all of them; an id can't be given
+     * @return the jobs, in the order of their payloads, visible to others once the transaction has committed
+     */
+    public <T> List<Job> submitAll(JobType<T> type, Collection<T> payloads, SubmitOption... options) {
+        return Submissions.submitAll(store.jobs(), this.payloads, type, payloads, options);
+    }
+
+    /**
      * As {@link Millrace#get}; sees what this transaction sees.
      *
      * @param id the job's id
@@ -62,6 +80,19 @@ public final class MillraceTransaction {
      */
     public CancelResult cancel(String id, @Nullable String by, @Nullable String why) {
         return store.jobs().cancel(id, by, why);
+    }
+
+    /**
+     * Ends an attempt, as {@link WorkSource#finish} does: so a handler's result and its job's success are committed
+     * together.
+     *
+     * @param claim the claim that the attempt has
+     * @param finish how it ends
+     * @return true if the attempt is ended as asked once the transaction has committed, false if it was no longer the
+     *     job's, and nothing was written
+     */
+    public boolean finish(Claim claim, Finish finish) {
+        return store.work().finish(claim, finish);
     }
 
     /** {@return jobs as rows, in this transaction} */

@@ -10,18 +10,20 @@ import org.jspecify.annotations.Nullable;
  * @param traceContext the W3C trace context at submission
  * @param tenantId whose job it is: 1 to 128 characters, at most 512 bytes, since it shares an index row with the id
  * @param cancellation the request to cancel it, if there is one
+ * @param retried that it was retried by hand after it had ended, if it was; the last time counts
  */
 public record JobAudit(
         @Nullable String requestedBy,
         @Nullable String correlationId,
         @Nullable String traceContext,
         @Nullable String tenantId,
-        @Nullable Cancellation cancellation) {
+        @Nullable Cancellation cancellation,
+        @Nullable ManualRetry retried) {
     private static final int MAX_TENANT_CHARACTERS = 128;
     private static final int MAX_TENANT_BYTES = 512;
 
     /** Nothing said. */
-    public static final JobAudit NONE = new JobAudit(null, null, null, null, null);
+    public static final JobAudit NONE = new JobAudit(null, null, null, null, null, null);
 
     /**
      * Checks the values.
@@ -31,6 +33,7 @@ public record JobAudit(
      * @param traceContext see {@link #traceContext()}
      * @param tenantId see {@link #tenantId()}
      * @param cancellation see {@link #cancellation()}
+     * @param retried see {@link #retried()}
      * @throws InvalidJobException if a value is not allowed
      */
     public JobAudit {
@@ -48,7 +51,7 @@ public record JobAudit(
      * @param value see {@link #requestedBy()}
      */
     public JobAudit withRequestedBy(String value) {
-        return new JobAudit(value, correlationId, traceContext, tenantId, cancellation);
+        return new JobAudit(value, correlationId, traceContext, tenantId, cancellation, retried);
     }
 
     /**
@@ -57,7 +60,7 @@ public record JobAudit(
      * @param value see {@link #correlationId()}
      */
     public JobAudit withCorrelationId(String value) {
-        return new JobAudit(requestedBy, value, traceContext, tenantId, cancellation);
+        return new JobAudit(requestedBy, value, traceContext, tenantId, cancellation, retried);
     }
 
     /**
@@ -66,7 +69,7 @@ public record JobAudit(
      * @param value see {@link #traceContext()}
      */
     public JobAudit withTraceContext(String value) {
-        return new JobAudit(requestedBy, correlationId, value, tenantId, cancellation);
+        return new JobAudit(requestedBy, correlationId, value, tenantId, cancellation, retried);
     }
 
     /**
@@ -75,7 +78,7 @@ public record JobAudit(
      * @param value see {@link #tenantId()}
      */
     public JobAudit withTenantId(String value) {
-        return new JobAudit(requestedBy, correlationId, traceContext, value, cancellation);
+        return new JobAudit(requestedBy, correlationId, traceContext, value, cancellation, retried);
     }
 
     /**
@@ -84,6 +87,15 @@ public record JobAudit(
      * @param value see {@link #cancellation()}
      */
     public JobAudit withCancellation(@Nullable Cancellation value) {
-        return new JobAudit(requestedBy, correlationId, traceContext, tenantId, value);
+        return new JobAudit(requestedBy, correlationId, traceContext, tenantId, value, retried);
+    }
+
+    /**
+     * {@return this context with another retry by hand, or none}
+     *
+     * @param value see {@link #retried()}
+     */
+    public JobAudit withRetried(@Nullable ManualRetry value) {
+        return new JobAudit(requestedBy, correlationId, traceContext, tenantId, cancellation, value);
     }
 }

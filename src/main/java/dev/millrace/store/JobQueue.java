@@ -28,6 +28,25 @@ public interface JobQueue {
     List<Claim> claim(ClaimRequest request);
 
     /**
+     * Claims one job of the local backend by its id, whatever its queue, profile and kind. It is taken if it is queued
+     * and due, which is when its place in the queue says so, or, if it has no place, when its next attempt may begin;
+     * one that had no place has one from then on, so that it needs no repair when it is given back.
+     *
+     * <p>A claimed job is taken if the request allows it, its worker gave no sign of life for the job's heartbeat
+     * timeout by database time, and it has an attempt left: the silent attempt goes into the job's history as expired.
+     * What the recovery would end rather than queue again is left to it. A row that someone else has locked is then not
+     * waited for, since the lock may be what kept the heartbeats out; whoever is told so asks again no sooner than the
+     * worker could have sent one.
+     *
+     * <p>Counts one attempt. After a {@link StoreUnavailableException} the job may have been claimed: {@link
+     * WorkSource#recover} finds it by the request's token, and so does the same request until the job is started.
+     *
+     * @param request for whom, which job, and whether it may be taken from a silent worker
+     * @return the claim, or why there is none
+     */
+    Assignment claim(AssignedClaim request);
+
+    /**
      * Gives a queued local job its place anew, claimable after the delay. One that has no place gets one.
      *
      * @param id the job's id

@@ -3,6 +3,9 @@ package dev.millrace.store;
 import dev.millrace.job.Job;
 import dev.millrace.job.NewJob;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +48,7 @@ public interface JobStore {
      *   <li>{@code nextRetryAt}: null clears, any other change becomes database time plus {@code retryDelay};
      *   <li>a final status takes the job out of the queue, sets {@code completedAt} unless that is changed as well, and
      *       starts its retention;
+     *   <li>another retention of a job that has ended counts from its end;
      *   <li>back to {@code Queued} clears the claim, and a place in the queue becomes claimable after {@code retryDelay};
      *   <li>{@code version}, {@code attemptCount}, {@code lastHeartbeatAt}, {@code percentComplete}, {@code
      *       currentPhase}, {@code updatedAt} and the time of creation are not the writer's to change.
@@ -107,4 +111,60 @@ public interface JobStore {
         JobQuery active = JobQuery.ALL.active().withLimit(limit);
         return query(kind == null ? active : active.withKind(kind));
     }
+
+    /**
+     * Has a job run again that has ended: an operator's decision. It is queued, one that is local at once claimable, one
+     * of a remote backend left to that. All attempts so far are forgiven; outcome, claim, cancellation and progress are
+     * cleared; {@link dev.millrace.job.JobAudit#retried()} tells who it was and why.
+     *
+     * <p>Repeatable until the job is claimed: the same person with the same reason is told {@link RetryResult#QUEUED}
+     * again, and anybody else {@link RetryResult#NOT_ENDED}.
+     *
+     * @param id the job's id
+     * @param by who asks, at most 512 characters, or null
+     * @param why the reason, at most 2,000 characters, or null
+     * @return what became of it
+     * @throws UnreadableJobException if this release can't read the job's record; the row is untouched
+     */
+    RetryResult retry(String id, @Nullable String by, @Nullable String why);
+
+    /**
+     * Stores a job exactly as given, whatever its status, timestamps and attempts: for imports, fixtures, and moving
+     * from elsewhere. One of the same id is overwritten. The job has no claim token, so no attempt holds it: one that is
+     * given as claimed is expired by the recovery when its heartbeat is old enough.
+     *
+     * <p>A queued local job has its place in the queue at once, claimable from its {@code nextRetryAt} on; so import jobs
+     * that must not run yet as ended, or before workers start. An ended one is kept until its {@code completedAt} (or, if
+     * that is not given, {@code updatedAt}) plus its retention, which may be over.
+     *
+     * @param job the job
+     * @return whether it is stored; false if the job of this id is held by an attempt, and was left as it is
+     */
+    boolean seed(Job job);
+
+    /**
+     * Submits many jobs, as {@link #submit} does each, in statements of up to 1,000.
+     *
+     * <p>In transactions of our own each of these statements is committed by itself; if one fails, those before it have
+     * been submitted, and repeating the whole call is safe. A job that conflicts keeps no other one out. Statements take
+     * jobs in the order of their ids, so that calls with the same ids don't block each other for ever.
+     *
+     * @param jobs the jobs; of two with the same id the first is submitted, and the other compared with it
+     * @return what came of each, in the order of the list
+     * @throws JobConflictException if jobs are there whose content is another one: {@link
+     *     JobConflictException#conflicts()} names them, and all others have been submitted
+     */
+    List<Creation> submitAll(List<NewJob> jobs);
+
+    /**
+     * Cancels many jobs, as {@link #cancel} does each, in statements of up to 500. Each of these is committed by itself in
+     * transactions of our own; repeating the call is safe. A job that can't be read keeps no other one out.
+     *
+     * @param ids the jobs' ids
+     * @param by who asks, or null
+     * @param why the reason, or null
+     * @return what became of the request, for each id, in the order given
+     * @throws UnreadableJobException if this release can't read a job's record; all others have been cancelled
+     */
+    Map<String, CancelResult> cancelAll(Collection<String> ids, @Nullable String by, @Nullable String why);
 }

@@ -1,8 +1,11 @@
 package dev.millrace.store;
 
 import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -65,4 +68,23 @@ public interface WorkSource {
      *     was no longer the job's, and nothing was written
      */
     boolean finish(Claim claim, Finish finish);
+
+    /**
+     * Ends many attempts, as {@link #finish} does each. A store does it in few statements; each of these is committed by
+     * itself, and repeating the call is safe.
+     *
+     * @param completions attempts and how they end; of two for the same attempt the first counts
+     * @return the attempts that are ended as asked; the others were no longer the job's
+     */
+    default Set<Attempt> finishAll(Collection<Completion> completions) {
+        Set<Attempt> ended = new LinkedHashSet<>();
+        Set<Attempt> seen = new HashSet<>();
+        for (Completion completion : completions) {
+            Attempt attempt = completion.claim().attempt();
+            if (seen.add(attempt) && finish(completion.claim(), completion.finish())) {
+                ended.add(attempt);
+            }
+        }
+        return ended;
+    }
 }

@@ -7,6 +7,8 @@ import dev.millrace.job.Job;
 import dev.millrace.job.JobPolicies;
 import dev.millrace.job.JobSpec;
 import dev.millrace.job.RetryPolicy;
+import dev.millrace.store.AssignedClaim;
+import dev.millrace.store.Assignment;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
@@ -277,6 +279,11 @@ final class FakeStore implements ReconcilableJobs, JobQueue {
     @Override
     public boolean enqueue(String id) {
         throw notRecovery();
+    }
+
+    @Override
+    public Assignment claim(AssignedClaim request) {
+        throw new UnsupportedOperationException();
     }
 
     @Override

@@ -49,6 +49,12 @@ final class Attempts {
                 .and(JobRows.LIVE);
     }
 
+    /** The same of a row that was read. */
+    static boolean isOwned(Record row, Attempt attempt) {
+        return attempt.token().equals(row.get(EXECUTION_JOBS.CLAIM_TOKEN))
+                && !row.get(EXECUTION_JOBS.STATUS).isFinal();
+    }
+
     /** The claims of these rows. A job that can't be read ends, so that it neither stops the others nor comes again. */
     static List<Claim> readable(DSLContext dsl, JobRows rows, Iterable<? extends Record> claimed) {
         List<Claim> claims = new ArrayList<>();

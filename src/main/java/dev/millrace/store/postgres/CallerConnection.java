@@ -25,12 +25,14 @@ final class CallerConnection implements ConnectionProvider {
                 caller.release(connection);
                 throw new IllegalStateException(
                         "The connection is in no transaction: it is in auto-commit mode, so each"
-                                + " statement would be committed by itself. Pass a connection after setAutoCommit(false), or the"
-                                + " configuration that DSLContext.transaction(..) hands to its block; for an operation of its own"
-                                + " use Millrace itself.");
+                                + " statement would be committed by itself. Pass a connection after setAutoCommit(false), the"
+                                + " configuration that DSLContext.transaction(..) hands to its block, or a data source that"
+                                + " takes part in transactions while one is open; for an operation of its own use Millrace"
+                                + " itself.");
             }
             return connection;
         } catch (SQLException e) {
+            caller.release(connection);
             throw new DataAccessException("The caller's connection can't be used: " + e.getMessage(), e);
         }
     }
@@ -38,5 +40,12 @@ final class CallerConnection implements ConnectionProvider {
     @Override
     public void release(Connection connection) {
         caller.release(connection);
+    }
+
+    /** Refuses, after an operation, a data source that has undone it. */
+    void check() {
+        if (caller instanceof CallerDataSource source) {
+            source.refuseIfItEndsTransactions();
+        }
     }
 }

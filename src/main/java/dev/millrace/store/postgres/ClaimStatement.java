@@ -5,6 +5,7 @@ import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.types.JobStatus;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -170,7 +171,7 @@ final class ClaimStatement {
         Field<UUID[]> tokens = DSL.val(request.tokens().toArray(UUID[]::new), SQLDataType.UUID.array());
         Result<? extends Record> claimed = dsl.with(locked, numbered)
                 .update(EXECUTION_JOBS)
-                .set(assignments(request.worker(), DSL.arrayGet(tokens, position)))
+                .set(assignments(request.worker(), DSL.arrayGet(tokens, position), DbTime.STATEMENT))
                 .from(numbered)
                 .where(EXECUTION_JOBS.OPERATION_ID.eq(
                         DSL.field(DSL.name("numbered", "operation_id"), EXECUTION_JOBS.OPERATION_ID.getDataType())))
@@ -187,16 +188,17 @@ final class ClaimStatement {
         return fields;
     }
 
-    private static Map<Field<?>, Object> assignments(String worker, Field<UUID> token) {
+    /** What each claim assigns. */
+    static Map<Field<?>, Object> assignments(String worker, Field<UUID> token, Field<Instant> now) {
         Map<Field<?>, Object> values = new LinkedHashMap<>();
         values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.PROVISIONING));
         values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
         values.put(EXECUTION_JOBS.ATTEMPT_COUNT, EXECUTION_JOBS.ATTEMPT_COUNT.plus(1));
         values.put(EXECUTION_JOBS.CLAIM_TOKEN, token);
         values.put(EXECUTION_JOBS.CLAIMED_BY, worker);
-        values.put(EXECUTION_JOBS.CLAIMED_AT, DbTime.STATEMENT);
-        values.put(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.STATEMENT);
-        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.STATEMENT);
+        values.put(EXECUTION_JOBS.CLAIMED_AT, now);
+        values.put(EXECUTION_JOBS.LAST_HEARTBEAT_AT, now);
+        values.put(EXECUTION_JOBS.UPDATED_AT, now);
         JobRows.putNullable(values, EXECUTION_JOBS.NEXT_RETRY_AT, null);
         JobRows.putNullable(values, EXECUTION_JOBS.PERCENT_COMPLETE, null);
         values.put(EXECUTION_JOBS.CURRENT_PHASE, "Claimed");

@@ -46,6 +46,7 @@ final class CompareAndSet {
         }
         state(values, read.state(), changed.state(), retryDelay);
         status(values, read, changed, retryDelay);
+        retention(values, read, changed);
         return values;
     }
 
@@ -87,6 +88,18 @@ final class CompareAndSet {
         }
         Object constant = value instanceof Param<?> parameter ? parameter.getValue() : value;
         return constant instanceof Field<?> ? there != null : Objects.equals(there, constant);
+    }
+
+    /** A job that has ended is kept for its retention, counted from its end: with another one it goes at another time. */
+    private static void retention(Map<Field<?>, Object> values, Job read, Job changed) {
+        Duration retention = changed.policies().retention();
+        if (read.status().isFinal() && !retention.equals(read.policies().retention())) {
+            boolean endsAnew =
+                    !Objects.equals(read.state().completedAt(), changed.state().completedAt());
+            Field<Instant> end =
+                    endsAnew ? DbTime.LOCKED : DSL.coalesce(EXECUTION_JOBS.COMPLETED_AT, EXECUTION_JOBS.UPDATED_AT);
+            values.put(EXECUTION_JOBS.EXPIRES_AT, DbTime.plus(end, retention));
+        }
     }
 
     /** A place in the queue follows the job's priority, and ends when the job goes to a remote backend. */
@@ -133,23 +146,37 @@ final class CompareAndSet {
 
     /** A final status: out of the queue, and kept from now on for its retention. */
     static void ended(Map<Field<?>, Object> values, Duration retention) {
+        ended(values, DSL.val(retention, DbTime.DURATION));
+    }
+
+    /** The same with the retention of each row. */
+    static void ended(Map<Field<?>, Object> values, Field<Duration> retention) {
         values.putIfAbsent(EXECUTION_JOBS.COMPLETED_AT, DbTime.LOCKED);
-        values.put(EXECUTION_JOBS.EXPIRES_AT, DbTime.plus(DbTime.LOCKED, retention));
+        values.put(EXECUTION_JOBS.EXPIRES_AT, DbTime.LOCKED.add(retention));
         leaveQueue(values);
     }
 
     /** Back in the queue: nobody's, and if it has a place there, claimable after the delay. */
     static void queuedAgain(Map<Field<?>, Object> values, Duration delay) {
+        queuedAgain(values, DbTime.plus(DbTime.LOCKED, delay));
+    }
+
+    /** The same with the time of each row. */
+    static void queuedAgain(Map<Field<?>, Object> values, Field<Instant> visibleAt) {
+        unclaimed(values);
+        values.putIfAbsent(
+                EXECUTION_JOBS.QUEUE_VISIBLE_AT, DSL.when(EXECUTION_JOBS.QUEUE_VISIBLE_AT.isNotNull(), visibleAt));
+    }
+
+    /** Nobody's: whatever an attempt still writes finds its token no more. */
+    static void unclaimed(Map<Field<?>, Object> values) {
         JobRows.putNullable(values, EXECUTION_JOBS.CLAIM_TOKEN, null);
         JobRows.putNullable(values, EXECUTION_JOBS.CLAIMED_BY, null);
         JobRows.putNullable(values, EXECUTION_JOBS.CLAIMED_AT, null);
         JobRows.putNullable(values, EXECUTION_JOBS.LAST_HEARTBEAT_AT, null);
-        values.putIfAbsent(
-                EXECUTION_JOBS.QUEUE_VISIBLE_AT,
-                DSL.when(EXECUTION_JOBS.QUEUE_VISIBLE_AT.isNotNull(), DbTime.plus(DbTime.LOCKED, delay)));
     }
 
-    private static void leaveQueue(Map<Field<?>, Object> values) {
+    static void leaveQueue(Map<Field<?>, Object> values) {
         JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_PRIORITY, null);
         JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_VISIBLE_AT, null);
     }

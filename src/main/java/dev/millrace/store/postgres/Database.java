@@ -96,7 +96,11 @@ final class Database {
                 DSLContext dsl = DSL.using(configuration.derive(session));
                 gate.pass(what, dsl);
                 session.passedGate();
-                return statements.apply(dsl, repetition);
+                T result = statements.apply(dsl, repetition);
+                if (connections instanceof CallerConnection caller) {
+                    caller.check();
+                }
+                return result;
             } catch (DataAccessException e) {
                 failure = new Failure(e);
                 repetition.failed(session != null && session.inDoubt(failure));

@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jooq.Field;
+import org.jooq.impl.DSL;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,35 +89,50 @@ record Ending(
 
     /** Everything that this ending assigns, record included. */
     Map<Field<?>, Object> assignments(JobRows rows, Claim claim, Instant now) {
-        Job job = claim.job();
-        JobOutcome outcome = job.outcome().withPastAttempt(past(claim, now));
-        if (how != PastAttempt.Ending.HANDED_BACK && how != PastAttempt.Ending.CANCELLED) {
-            outcome = outcome.withErrorMessage(note);
-        }
         Map<Field<?>, Object> values = newStatus(status);
         if (status.isFinal()) {
-            CompareAndSet.ended(values, job.policies().retention());
+            CompareAndSet.ended(values, claim.job().policies().retention());
         } else {
             queuedAgain(values);
         }
         if (forgiven) {
             values.put(EXECUTION_JOBS.FORGIVEN_ATTEMPTS, EXECUTION_JOBS.FORGIVEN_ATTEMPTS.plus(1));
         }
-        values.putAll(rows.recordAndProjections(job.withOutcome(outcome)));
+        values.putAll(rows.recordAndProjections(after(claim, now)));
         return values;
     }
 
+    /** The job with this ending in its history. */
+    Job after(Claim claim, Instant now) {
+        Job job = claim.job();
+        JobOutcome outcome = job.outcome().withPastAttempt(past(claim, now));
+        if (how != PastAttempt.Ending.HANDED_BACK && how != PastAttempt.Ending.CANCELLED) {
+            outcome = outcome.withErrorMessage(note);
+        }
+        return job.withOutcome(outcome);
+    }
+
     private void queuedAgain(Map<Field<?>, Object> values) {
-        CompareAndSet.queuedAgain(values, delay);
+        queuedAgain(values, DbTime.plus(DbTime.LOCKED, delay));
         if (!delay.isZero() || !forgiven) {
             values.put(EXECUTION_JOBS.NEXT_RETRY_AT, DbTime.plus(DbTime.LOCKED, delay));
         }
+    }
+
+    /** What every job gets that goes on. */
+    static void queuedAgain(Map<Field<?>, Object> values, Field<Instant> visibleAt) {
+        CompareAndSet.queuedAgain(values, visibleAt);
         JobRows.putNullable(values, EXECUTION_JOBS.PERCENT_COMPLETE, null);
         JobRows.putNullable(values, EXECUTION_JOBS.CURRENT_PHASE, null);
     }
 
     /** What success assigns: no record, for there is nothing to say. */
     static Map<Field<?>, Object> success(Duration retention) {
+        return success(DSL.val(retention, DbTime.DURATION));
+    }
+
+    /** The same with the retention of each row. */
+    static Map<Field<?>, Object> success(Field<Duration> retention) {
         Map<Field<?>, Object> values = newStatus(JobStatus.SUCCEEDED);
         CompareAndSet.ended(values, retention);
         values.put(EXECUTION_JOBS.PERCENT_COMPLETE, 100.0);

@@ -20,6 +20,10 @@ enum Operation {
     COUNT_BY_STATUS(REPEATABLE, "count jobs by status"),
     COUNT_BY_KIND(REPEATABLE, "count jobs by kind"),
     COUNT_WAITING(REPEATABLE, "count waiting jobs"),
+    RETRY(CONFIRMABLE, "retry job \"%s\""),
+    SEED(CONFIRMABLE, "seed job \"%s\""),
+    SUBMIT_ALL(CONFIRMABLE, "submit jobs"),
+    CANCEL_ALL(CONFIRMABLE, "cancel jobs"),
 
     ENQUEUE(REPEATABLE, "enqueue job \"%s\""),
     REQUEUE(REPEATABLE, "requeue job \"%s\""),
@@ -28,11 +32,13 @@ enum Operation {
     REPAIR(REPEATABLE, "repair places in the queue"),
 
     CLAIM(RECOVERABLE, "claim jobs"),
+    CLAIM_ASSIGNED(RECOVERABLE, "claim job \"%s\""),
     RECOVER(REPEATABLE, "look for jobs of an unanswered claim"),
     BEAT(REPEATABLE, "send heartbeats"),
     START(REPEATABLE, "start job \"%s\""),
     PROGRESS(REPEATABLE, "report progress of job \"%s\""),
     FINISH(CONFIRMABLE, "finish job \"%s\""),
+    FINISH_ALL(CONFIRMABLE, "finish jobs"),
 
     PROBE(NEVER, "probe the database"),
     SUSPECTS(REPEATABLE, "look for overdue jobs"),

@@ -4,6 +4,8 @@ import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 
 import dev.millrace.job.Checks;
 import dev.millrace.job.JobSpec;
+import dev.millrace.store.AssignedClaim;
+import dev.millrace.store.Assignment;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
@@ -30,10 +32,12 @@ final class PostgresJobQueue implements JobQueue {
 
     private final Database database;
     private final PostgresWorkSource work;
+    private final AssignedClaims assigned;
 
-    PostgresJobQueue(Database database, PostgresWorkSource work) {
+    PostgresJobQueue(Database database, PostgresWorkSource work, JobCodec codec) {
         this.database = database;
         this.work = work;
+        this.assigned = new AssignedClaims(database, new JobRows(codec));
     }
 
     @Override
@@ -50,6 +54,11 @@ final class PostgresJobQueue implements JobQueue {
     @Override
     public List<Claim> claim(ClaimRequest request) {
         return work.claim(request);
+    }
+
+    @Override
+    public Assignment claim(AssignedClaim request) {
+        return assigned.claim(request);
     }
 
     @Override

@@ -7,6 +7,7 @@ import dev.millrace.job.Cancellation;
 import dev.millrace.job.Checks;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
+import dev.millrace.job.ManualRetry;
 import dev.millrace.job.NewJob;
 import dev.millrace.store.CancelResult;
 import dev.millrace.store.Creation;
@@ -14,11 +15,13 @@ import dev.millrace.store.JobConflictException;
 import dev.millrace.store.JobPage;
 import dev.millrace.store.JobQuery;
 import dev.millrace.store.JobStore;
+import dev.millrace.store.RetryResult;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +52,7 @@ final class PostgresJobStore implements JobStore {
 
     @Override
     public Creation submit(NewJob job) {
-        Job wanted = new Job(job.id(), job.spec(), job.priority(), job.policies(), job.audit(), null, null, null, null);
+        Job wanted = wanted(job);
         Map<Field<?>, Object> values = rows.recordAndProjections(wanted, JobCodec.bounded(codec.encode(wanted)));
         values.put(EXECUTION_JOBS.OPERATION_ID, job.id());
         values.put(EXECUTION_JOBS.VERSION, 1L);
@@ -67,6 +70,35 @@ final class PostgresJobStore implements JobStore {
                 Operation.SUBMIT,
                 job.id(),
                 (dsl, repetition) -> insert(dsl, wanted, values, repetition, EXECUTION_JOBS.CREATED_AT));
+    }
+
+    /** The job that a submission makes; its times are the database's to say. */
+    static Job wanted(NewJob job) {
+        return new Job(job.id(), job.spec(), job.priority(), job.policies(), job.audit(), null, null, null, null);
+    }
+
+    @Override
+    public List<Creation> submitAll(List<NewJob> jobs) {
+        return new BulkSubmission(database, codec).submit(jobs);
+    }
+
+    @Override
+    public Map<String, CancelResult> cancelAll(Collection<String> ids, @Nullable String by, @Nullable String why) {
+        ids.forEach(id -> Checks.id("ids", id));
+        Cancellation.check(by, why);
+        return new BulkCancellation(database, rows).cancel(ids, by, why);
+    }
+
+    @Override
+    public RetryResult retry(String id, @Nullable String by, @Nullable String why) {
+        Checks.id("id", id);
+        ManualRetry.check(by, why);
+        return new RetryByHand(database, rows).retry(id, by, why);
+    }
+
+    @Override
+    public boolean seed(Job job) {
+        return new Seeding(database, rows, codec).seed(job);
     }
 
     @Override
@@ -253,6 +285,14 @@ final class PostgresJobStore implements JobStore {
     }
 
     private void refuseOther(Job wanted, Job there) {
+        List<String> differences = differences(codec, wanted, there);
+        if (!differences.isEmpty()) {
+            throw new JobConflictException(wanted.id(), differences);
+        }
+    }
+
+    /** In what a job differs from the one that was submitted under its id; nothing if that one is the same. */
+    static List<String> differences(JobCodec codec, Job wanted, Job there) {
         Map<String, Boolean> same = new LinkedHashMap<>();
         same.put("kind", wanted.spec().kind().equals(there.spec().kind()));
         same.put(
@@ -271,8 +311,6 @@ final class PostgresJobStore implements JobStore {
                 differences.add(part);
             }
         });
-        if (!differences.isEmpty()) {
-            throw new JobConflictException(wanted.id(), differences);
-        }
+        return differences;
     }
 }

@@ -175,13 +175,15 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
         return cause == Cause.DURATION ? tooLong(DbTime.CLOCK) : silent(DbTime.CLOCK);
     }
 
-    private static Condition silent(Field<Instant> now) {
+    /** Of a local job: no sign of life for its heartbeat timeout. */
+    static Condition silent(Field<Instant> now) {
         Field<Instant> lastSeen =
                 DSL.coalesce(EXECUTION_JOBS.LAST_HEARTBEAT_AT, EXECUTION_JOBS.CLAIMED_AT, EXECUTION_JOBS.UPDATED_AT);
         return LOCAL.and(lastSeen.lt(DbTime.minus(now, EXECUTION_JOBS.HEARTBEAT_TIMEOUT)));
     }
 
-    private static Condition tooLong(Field<Instant> now) {
+    /** An attempt that has taken longer than its job allows. */
+    static Condition tooLong(Field<Instant> now) {
         return EXECUTION_JOBS.CLAIMED_AT.lt(DbTime.minus(now, EXECUTION_JOBS.MAX_DURATION));
     }
 }

@@ -51,7 +51,7 @@ public final class PostgresStore {
         this.codec = codec;
         PostgresWorkSource source = new PostgresWorkSource(database, codec);
         this.jobs = new PostgresJobStore(database, codec);
-        this.queue = new PostgresJobQueue(database, source);
+        this.queue = new PostgresJobQueue(database, source, codec);
         this.work = source;
         this.reconcilable = new PostgresReconcilableJobs(database, codec);
         this.clock = new PostgresStoreClock(database);
@@ -116,6 +116,18 @@ public final class PostgresStore {
      */
     public PostgresStore in(Connection connection) {
         return in(new CallerConnection(new DefaultConnectionProvider(connection)));
+    }
+
+    /**
+     * The same schema, each operation on a connection of this data source, which has to be that of the transaction that
+     * surrounds the call, as Spring's {@code TransactionAwareDataSourceProxy} gives it. It is closed after each
+     * operation, and nothing is committed.
+     *
+     * @param transactionAware hands out the connection of the surrounding transaction
+     * @return the store within whatever transaction surrounds each call
+     */
+    public PostgresStore in(DataSource transactionAware) {
+        return in(new CallerConnection(new CallerDataSource(transactionAware)));
     }
 
     private PostgresStore in(CallerConnection caller) {

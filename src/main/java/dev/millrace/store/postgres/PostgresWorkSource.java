@@ -7,6 +7,7 @@ import dev.millrace.job.Progress;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Completion;
 import dev.millrace.store.Finish;
 import dev.millrace.store.Pulse;
 import dev.millrace.store.UnreadableJobException;
@@ -18,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import org.jooq.DSLContext;
 import org.jooq.Field;
@@ -42,12 +44,14 @@ final class PostgresWorkSource implements WorkSource {
     private final JobRows rows;
     private final ClaimStatement claims;
     private final Heartbeat heartbeat;
+    private final BulkFinish bulk;
 
     PostgresWorkSource(Database database, JobCodec codec) {
         this.database = database;
         this.rows = new JobRows(codec);
         this.claims = new ClaimStatement(database, rows);
         this.heartbeat = new Heartbeat(database);
+        this.bulk = new BulkFinish(database, rows, this);
     }
 
     @Override
@@ -133,6 +137,11 @@ final class PostgresWorkSource implements WorkSource {
         });
     }
 
+    @Override
+    public Set<Attempt> finishAll(Collection<Completion> completions) {
+        return bulk.finish(completions);
+    }
+
     /** The same by the attempt alone. */
     boolean finish(Attempt attempt, Finish finish) {
         return database.confirm(
@@ -150,7 +159,7 @@ final class PostgresWorkSource implements WorkSource {
     }
 
     /** Rereads, merges and repeats until the record's version is the one that was read, or the attempt is not ours. */
-    private boolean finishAsItIsNow(DSLContext dsl, Attempt attempt, Finish finish, Repetition repetition) {
+    boolean finishAsItIsNow(DSLContext dsl, Attempt attempt, Finish finish, Repetition repetition) {
         for (int round = 0; round < MAX_ROUNDS; round++) {
             Record row = dsl.select(Attempts.CLAIM_FIELDS)
                     .select(DbTime.CLOCK.as("clock"))
@@ -190,9 +199,11 @@ final class PostgresWorkSource implements WorkSource {
                 .from(EXECUTION_JOBS)
                 .where(EXECUTION_JOBS.OPERATION_ID.eq(attempt.jobId()))
                 .fetchOne();
-        if (row == null) {
-            return false;
-        }
+        return row != null && showsEnd(row, attempt, finish, repetition);
+    }
+
+    /** Whether a row, which is no longer the attempt's, says that the attempt ended like this. */
+    boolean showsEnd(Record row, Attempt attempt, Finish finish, Repetition repetition) {
         if (finish instanceof Finish.Succeed) {
             return row.get(EXECUTION_JOBS.STATUS) == JobStatus.SUCCEEDED
                     && Objects.equals(row.get(EXECUTION_JOBS.CLAIM_TOKEN), attempt.token());

@@ -3,8 +3,10 @@ package dev.millrace.store.postgres;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobSpec;
 import dev.millrace.job.NewJob;
+import dev.millrace.store.AssignedClaim;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Completion;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobCounts;
 import dev.millrace.store.JobLogStore;
@@ -81,6 +83,22 @@ public final class Calls {
         calls.put(
                 "JobStore.cancel of one that runs",
                 store -> store.jobs().cancel(claimed().attempt().jobId(), "me", null));
+        calls.put("JobStore.retry", store -> store.jobs().retry(ended().id(), "me", "mended"));
+        calls.put("JobStore.seed", store -> store.jobs().seed(ended()));
+        calls.put(
+                "JobStore.seed of one that is not there",
+                store -> store.jobs()
+                        .seed(Job.of("job-" + UUID.randomUUID(), JobSpec.of("k", JsonText.of("{}")), Instant.EPOCH)));
+        calls.put("JobStore.submitAll", store -> store.jobs().submitAll(List.of(newJob(), newJob())));
+        calls.put("JobStore.submitAll of one that is there", store -> {
+            NewJob job = newJob();
+            owner.jobs().submit(job);
+            store.jobs().submitAll(List.of(newJob(), job));
+        });
+        calls.put(
+                "JobStore.cancelAll",
+                store -> store.jobs()
+                        .cancelAll(List.of(queued().id(), claimed().attempt().jobId()), "me", null));
     }
 
     private void queue() {
@@ -95,6 +113,12 @@ public final class Calls {
             store.queue().claim(request(List.of()));
         });
         calls.put("JobQueue.claim of two kinds", store -> store.queue().claim(request(List.of(queuedKind(), "none"))));
+        calls.put(
+                "JobQueue.claim of one by its id", store -> store.queue().claim(AssignedClaim.of("w", queued().id())));
+        calls.put(
+                "JobQueue.claim of one that is held",
+                store -> store.queue()
+                        .claim(AssignedClaim.of("w", claimed().attempt().jobId())));
         calls.put("JobQueue.requeue", store -> store.queue().requeue(queued().id(), Duration.ZERO));
         calls.put(
                 "JobQueue.requeue of an attempt",
@@ -130,6 +154,9 @@ public final class Calls {
                 new Finish.HandBack(Duration.ZERO, null))) {
             String name = "WorkSource.finish: " + finish.getClass().getSimpleName();
             calls.put(name, store -> store.work().finish(claimed(), finish));
+            calls.put(
+                    "WorkSource.finishAll: " + finish.getClass().getSimpleName(),
+                    store -> store.work().finishAll(List.of(new Completion(claimed(), finish))));
         }
     }
 
@@ -211,6 +238,12 @@ public final class Calls {
 
     private Job queued() {
         return owner.jobs().submit(newJob()).job();
+    }
+
+    private Job ended() {
+        Job job = queued();
+        owner.jobs().cancel(job.id(), null, null);
+        return owner.jobs().get(job.id()).orElseThrow();
     }
 
     private String queuedKind() {

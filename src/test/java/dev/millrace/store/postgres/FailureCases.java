@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobSpec;
 import dev.millrace.job.NewJob;
+import dev.millrace.store.AssignedClaim;
+import dev.millrace.store.Assignment;
 import dev.millrace.store.CancelResult;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Completion;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobQuery;
 import dev.millrace.store.LogEntry;
@@ -18,6 +21,7 @@ import dev.millrace.store.ReconcilableJobs.Expiry;
 import dev.millrace.store.ReconcilableJobs.Suspect;
 import dev.millrace.store.Retention.Batch;
 import dev.millrace.store.Retention.Subject;
+import dev.millrace.store.RetryResult;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import java.time.Duration;
@@ -27,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -83,6 +88,7 @@ final class FailureCases {
         all.listsAndCounts();
         all.logs();
         all.resultsAndRetention();
+        all.deeds();
         return all.cases;
     }
 
@@ -353,6 +359,55 @@ final class FailureCases {
         add(Operation.COUNT_BY_STATUS, db -> answers(store -> store.counts().byStatus(10)));
         add(Operation.COUNT_BY_KIND, db -> answers(store -> store.counts().byKind(10)));
         add(Operation.COUNT_WAITING, db -> answers(store -> store.counts().waiting(10)));
+    }
+
+    /** What operators do, and what is done to many jobs at once. */
+    private void deeds() {
+        add(Operation.RETRY, db -> {
+            String id = db.submit(kind()).id();
+            db.jobs.cancel(id, null, null);
+            return Scene.of(
+                    store -> store.jobs().retry(id, "me", null),
+                    RetryResult.QUEUED,
+                    answered -> assertThat(db.get(id).version()).isBetween(answered ? 3L : 2L, 3L));
+        });
+        add(Operation.SEED, db -> {
+            Job job = Job.of(StoreFixture.newId(), JobSpec.of(kind(), JsonText.of("{}")), Instant.EPOCH);
+            return Scene.of(store -> store.jobs().seed(job), true, oneOrNone(db, job.id(), JobStatus.QUEUED, 1));
+        });
+        add(Operation.CLAIM_ASSIGNED, db -> {
+            String id = db.submit(kind()).id();
+            AssignedClaim request = AssignedClaim.of("w", id);
+            return new Scene(store -> store.queue().claim(request), Assignment.Taken.class::isInstance, answered -> {
+                List<Claim> found = db.work.recover(List.of(request.token()));
+                assertThat(found).hasSizeBetween(answered ? 1 : 0, 1);
+                assertThat(db.get(id).state().attemptCount()).isEqualTo(found.size());
+            });
+        });
+        add(Operation.SUBMIT_ALL, db -> {
+            NewJob job = StoreFixture.newJob(kind());
+            return Scene.of(
+                    store -> store.jobs().submitAll(List.of(job)).get(0).created(),
+                    true,
+                    oneOrNone(db, job.id(), JobStatus.QUEUED, 1));
+        });
+        add(Operation.CANCEL_ALL, db -> {
+            String id = db.submit(kind()).id();
+            return Scene.of(
+                    store -> store.jobs().cancelAll(List.of(id), "me", null),
+                    Map.of(id, CancelResult.CANCELLED),
+                    answered -> assertThat(db.get(id).version()).isBetween(answered ? 2L : 1L, 2L));
+        });
+        for (Finish finish : List.of(new Finish.Succeed(), new Finish.Retry(Duration.ofHours(1), "no"))) {
+            add(Operation.FINISH_ALL, finish.toString(), db -> {
+                Claim claim = db.running(kind());
+                JobStatus status = finish instanceof Finish.Succeed ? JobStatus.SUCCEEDED : JobStatus.QUEUED;
+                return Scene.of(
+                        store -> store.work().finishAll(List.of(new Completion(claim, finish))),
+                        Set.of(claim.attempt()),
+                        endedOnce(db, claim, status, finish));
+            });
+        }
     }
 
     /** That answers, whatever it is. */

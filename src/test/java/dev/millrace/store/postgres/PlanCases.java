@@ -3,9 +3,11 @@ package dev.millrace.store.postgres;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobSpec;
 import dev.millrace.job.NewJob;
+import dev.millrace.store.AssignedClaim;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Completion;
 import dev.millrace.store.Dimension;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobQuery;
@@ -23,6 +25,7 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * What the plans test calls on a {@link LoadedTable}: each operation at least once. What a case writes is a job of 5 kB of
@@ -48,6 +51,7 @@ final class PlanCases {
         all.claims();
         all.attempts();
         all.recovery();
+        all.deeds();
         return all.cases;
     }
 
@@ -264,6 +268,53 @@ final class PlanCases {
                 225,
                 store -> store.reconcilable().shortestHeartbeatTimeout());
         plain(Operation.CLOCK, "now", 0, store -> store.clock().now());
+    }
+
+    /** What operators do, and what is done to many jobs at once. */
+    private void deeds() {
+        with(Operation.RETRY, "cancelled", 150, store -> {
+            Job job = store.jobs().submit(newJob()).job();
+            store.jobs().cancel(job.id(), null, null);
+            return () -> store.jobs().retry(job.id(), "me", "mended");
+        });
+        plain(
+                Operation.SEED,
+                "new",
+                80,
+                store -> store.jobs()
+                        .seed(Job.of(StoreFixture.newId(), JobSpec.of("kind-1", PARAMETERS), Instant.now())));
+        with(Operation.CLAIM_ASSIGNED, "queued", 80, store -> {
+            Job job = store.jobs().submit(newJob()).job();
+            return () -> store.queue().claim(AssignedClaim.of("w", job.id()));
+        });
+        with(Operation.CLAIM_ASSIGNED, "held", 20, store -> {
+            String id = claimed(store).job().id();
+            return () -> store.queue().claim(AssignedClaim.of("w", id));
+        });
+        plain(Operation.SUBMIT_ALL, "50 jobs", 50 * 60, store -> store.jobs().submitAll(newJobs()));
+        many(Operation.CANCEL_ALL, "50 jobs", store -> {
+            List<String> ids = store.jobs().submitAll(newJobs()).stream()
+                    .map(creation -> creation.job().id())
+                    .toList();
+            return () -> store.jobs().cancelAll(ids, "me", null);
+        });
+        for (Finish finish : List.of(new Finish.Succeed(), new Finish.Retry(Duration.ofSeconds(30), "broken"))) {
+            many(Operation.FINISH_ALL, "50 times " + finish.getClass().getSimpleName(), store -> {
+                List<Completion> completions = store.work().claim(ClaimRequest.of("w", SOURCE, List.of(), 50)).stream()
+                        .map(claim -> new Completion(claim, finish))
+                        .toList();
+                return () -> store.work().finishAll(completions);
+            });
+        }
+    }
+
+    /** Locks the rows in the order of their ids, which it has to sort. */
+    private void many(Operation operation, String name, Function<PostgresStore, Runnable> preparation) {
+        add(PlanCase.of(operation, name, preparation).sorting(50).atMost(50 * 100));
+    }
+
+    private static List<NewJob> newJobs() {
+        return Stream.generate(PlanCases::newJob).limit(50).toList();
     }
 
     private static Claim claimed(PostgresStore store) {

@@ -1,0 +1,67 @@
+package dev.millrace.store;
+
+import dev.millrace.job.Checks;
+import dev.millrace.job.InvalidJobException;
+import java.util.UUID;
+
+/**
+ * A request for one job by its id: for a process that was started to run just this job.
+ *
+ * @param worker who asks: 1 to 512 characters
+ * @param jobId the job
+ * @param token a fresh random token, which becomes the claim's
+ * @param takeover whether the job may be taken from a worker that is silent
+ */
+public record AssignedClaim(String worker, String jobId, UUID token, Takeover takeover) {
+    /** Whether a claimed job may be taken from its worker. */
+    public enum Takeover {
+        /** Only a queued job is taken. */
+        NEVER,
+        /**
+         * A job whose worker gave no sign of life for the job's heartbeat timeout is taken as well. To be said only by
+         * who has watched a healthy database for that long: after an outage of the database every worker looks silent.
+         */
+        OUTAGE_GRACE_IS_OVER
+    }
+
+    /**
+     * Checks the values.
+     *
+     * @param worker see {@link #worker()}
+     * @param jobId see {@link #jobId()}
+     * @param token see {@link #token()}
+     * @param takeover see {@link #takeover()}
+     * @throws InvalidJobException if a value is not allowed
+     */
+    public AssignedClaim {
+        Checks.id("worker", worker);
+        Checks.id("jobId", jobId);
+        given("token", token);
+        given("takeover", takeover);
+    }
+
+    /**
+     * {@return a request for a queued job, with a fresh token}
+     *
+     * @param worker who asks: 1 to 512 characters
+     * @param jobId the job
+     */
+    public static AssignedClaim of(String worker, String jobId) {
+        return new AssignedClaim(worker, jobId, UUID.randomUUID(), Takeover.NEVER);
+    }
+
+    /**
+     * {@return the same request, with the same token, that may take the job or not from a silent worker}
+     *
+     * @param value see {@link #takeover()}
+     */
+    public AssignedClaim withTakeover(Takeover value) {
+        return new AssignedClaim(worker, jobId, token, value);
+    }
+
+    private static void given(String field, Object value) {
+        if (value == null) {
+            throw new InvalidJobException(field, "null", "a value");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
+import dev.millrace.job.Job;
+import dev.millrace.job.JobSpec;
+import dev.millrace.job.PastAttempt;
+import dev.millrace.store.AssignedClaim;
+import dev.millrace.store.AssignedClaim.Takeover;
+import dev.millrace.store.Assignment;
+import dev.millrace.store.Assignment.Reason;
+import dev.millrace.store.Claim;
+import dev.millrace.store.UnreadableJobException;
+import dev.millrace.types.JobStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jooq.Condition;
+import org.jooq.DSLContext;
+import org.jooq.Field;
+import org.jooq.Record;
+import org.jooq.Result;
+import org.jooq.impl.DSL;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims of one job by its id. A queued one is taken by one statement, as any claim. Where that finds nothing to take, the
+ * row is read to say why, or to take the job from a worker that is silent: its attempt goes into the record, so the
+ * update is fenced on the version and token that were read, and its silence is checked again on the locked row, so that a
+ * heartbeat that came in between wins.
+ */
+final class AssignedClaims {
+    private static final int MAX_ROUNDS = 100;
+
+    private static final Condition LOCAL = EXECUTION_JOBS.BACKEND.eq(DSL.inline(JobSpec.LOCAL_BACKEND));
+
+    /** When a queued job may be claimed: as its place says, or else not before its next attempt. Null: at once. */
+    private static final Field<Instant> DUE_AT =
+            DSL.coalesce(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.NEXT_RETRY_AT);
+
+    private static final Field<Boolean> IS_DUE = DSL.field(due()).as("is_due");
+    private static final Field<Boolean> IS_SILENT =
+            DSL.field(PostgresReconcilableJobs.silent(DbTime.CLOCK)).as("is_silent");
+    private static final Field<Boolean> IS_OVERDUE =
+            DSL.field(PostgresReconcilableJobs.tooLong(DbTime.CLOCK)).as("is_overdue");
+
+    private final Database database;
+    private final JobRows rows;
+
+    AssignedClaims(Database database, JobRows rows) {
+        this.database = database;
+        this.rows = rows;
+    }
+
+    Assignment claim(AssignedClaim request) {
+        return database.run(Operation.CLAIM_ASSIGNED, request.jobId(), dsl -> {
+            for (int round = 0; round < MAX_ROUNDS; round++) {
+                Assignment answer = tryClaim(dsl, request);
+                if (answer != null) {
+                    return answer;
+                }
+            }
+            throw new IllegalStateException("Job \"" + request.jobId() + "\" changed " + MAX_ROUNDS
+                    + " times while it was to be claimed; try again.");
+        });
+    }
+
+    /** The answer, or null if the job changed while it was looked at. */
+    private @Nullable Assignment tryClaim(DSLContext dsl, AssignedClaim request) {
+        RowLock lock = RowLock.waiting(idIs(request), JobRows.QUEUED, LOCAL, due());
+        Result<? extends Record> claimed = lock.update(dsl, claimed(request))
+                .returningResult(Attempts.CLAIM_FIELDS)
+                .fetch();
+        if (!claimed.isEmpty()) {
+            List<Claim> readable = Attempts.readable(dsl, rows, claimed);
+            return readable.isEmpty()
+                    ? refused(Reason.UNREADABLE, request, "its record can't be read by this release; it has failed")
+                    : new Assignment.Taken(readable.get(0));
+        }
+        Record row = dsl.select(Attempts.CLAIM_FIELDS)
+                .select(EXECUTION_JOBS.BACKEND, DUE_AT.as("due_at"), DbTime.CLOCK.as("clock"))
+                .select(IS_DUE, IS_SILENT, IS_OVERDUE)
+                .from(EXECUTION_JOBS)
+                .where(idIs(request))
+                .fetchOne();
+        if (row == null) {
+            return refused(Reason.NOT_FOUND, request, "there is no such job");
+        }
+        return row.get(EXECUTION_JOBS.STATUS).isClaimed() ? claimed(dsl, request, row) : notClaimed(request, row);
+    }
+
+    private @Nullable Assignment notClaimed(AssignedClaim request, Record row) {
+        JobStatus status = row.get(EXECUTION_JOBS.STATUS);
+        if (status.isFinal()) {
+            return refused(Reason.ENDED, request, "it has ended: " + status.literal());
+        }
+        if (!row.get(EXECUTION_JOBS.BACKEND).equals(JobSpec.LOCAL_BACKEND)) {
+            return refused(
+                    Reason.REMOTE,
+                    request,
+                    "it belongs to the backend \"" + row.get(EXECUTION_JOBS.BACKEND) + "\", which starts it");
+        }
+        if (!Boolean.TRUE.equals(row.get(IS_DUE))) {
+            return refused(Reason.NOT_DUE, request, "it is due at " + row.get("due_at", Instant.class));
+        }
+        return null;
+    }
+
+    private @Nullable Assignment claimed(DSLContext dsl, AssignedClaim request, Record row) {
+        Claim held;
+        try {
+            held = Attempts.claim(rows, row);
+        } catch (UnreadableJobException e) {
+            return refused(
+                    Reason.UNREADABLE, request, "a worker holds it, and its record can't be read by this release");
+        }
+        String worker = "worker \"" + held.job().state().claimedBy() + "\"";
+        if (request.token().equals(held.token()) && held.job().status() == JobStatus.PROVISIONING) {
+            return new Assignment.Taken(held); // by this request, whose answer was lost
+        }
+        if (Boolean.TRUE.equals(row.get(IS_OVERDUE))) {
+            return refused(Reason.OVERDUE, request, "its attempt took too long, and the recovery ends it");
+        }
+        if (!Boolean.TRUE.equals(row.get(IS_SILENT))) {
+            return refused(Reason.HELD, request, worker + " holds it");
+        }
+        if (request.takeover() == Takeover.NEVER) {
+            return refused(Reason.SILENT, request, worker + " holds it, silent since " + lastSeen(held.job()));
+        }
+        if (held.job().cancellationRequested()) {
+            return refused(Reason.CANCELLATION_REQUESTED, request, "it is to be cancelled, and the recovery ends it");
+        }
+        if (!held.job().policies().retry().allowsAnother(held.countedAttempts())) {
+            return refused(
+                    Reason.NO_ATTEMPTS_LEFT,
+                    request,
+                    "it has had all of its " + held.countedAttempts() + " attempts, and the recovery ends it");
+        }
+        return takeOver(dsl, request, held, row.get("clock", Instant.class));
+    }
+
+    private @Nullable Assignment takeOver(DSLContext dsl, AssignedClaim request, Claim held, Instant now) {
+        Condition same = idIs(request)
+                .and(EXECUTION_JOBS.CLAIM_TOKEN.isNotDistinctFrom(held.token()))
+                .and(EXECUTION_JOBS.VERSION.eq(held.job().version()))
+                .and(JobRows.CLAIMED);
+        Condition silent = PostgresReconcilableJobs.silent(DbTime.CLOCK);
+        Ending expired = new Ending(
+                JobStatus.QUEUED,
+                PastAttempt.Ending.EXPIRED,
+                Duration.ZERO,
+                false,
+                "The heartbeat expired, the last one was at " + lastSeen(held.job()) + "; worker \"" + request.worker()
+                        + "\" took the job over.");
+        Map<Field<?>, Object> values = claimed(request);
+        values.putAll(rows.recordAndProjections(expired.after(held, now)));
+        RowLock lock = RowLock.skipping(same, silent);
+        Record taken = lock.update(dsl, values)
+                .and(silent)
+                .returningResult(Attempts.CLAIM_FIELDS)
+                .fetchOne();
+        if (taken != null) {
+            return new Assignment.Taken(Attempts.claim(rows, taken));
+        }
+        return dsl.fetchExists(EXECUTION_JOBS, same, silent)
+                ? refused(Reason.LOCKED, request, "its worker is silent, and another transaction has locked its row")
+                : null;
+    }
+
+    /** What a claim assigns. A job without a place in the queue gets one, to be claimable when it is given back. */
+    private static Map<Field<?>, Object> claimed(AssignedClaim request) {
+        Map<Field<?>, Object> values = new LinkedHashMap<>(
+                ClaimStatement.assignments(request.worker(), DSL.val(request.token()), DbTime.LOCKED));
+        values.put(EXECUTION_JOBS.QUEUE_PRIORITY, DSL.coalesce(EXECUTION_JOBS.QUEUE_PRIORITY, EXECUTION_JOBS.PRIORITY));
+        values.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DSL.coalesce(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DbTime.LOCKED));
+        return values;
+    }
+
+    private static Condition due() {
+        return DUE_AT.isNull().or(DUE_AT.le(DbTime.CLOCK));
+    }
+
+    private static Condition idIs(AssignedClaim request) {
+        return EXECUTION_JOBS.OPERATION_ID.eq(request.jobId());
+    }
+
+    private static @Nullable Instant lastSeen(Job job) {
+        Instant beat = job.state().lastHeartbeatAt();
+        return beat == null ? job.state().claimedAt() : beat;
+    }
+
+    private static Assignment refused(Reason reason, AssignedClaim request, String found) {
+        return new Assignment.Refused(reason, "Job \"" + request.jobId() + "\" can't be claimed: " + found + ".");
+    }
+}

@@ -1,0 +1,205 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
+import dev.millrace.job.AttemptState;
+import dev.millrace.job.Job;
+import dev.millrace.job.NewJob;
+import dev.millrace.store.Creation;
+import dev.millrace.store.JobConflictException;
+import dev.millrace.store.StoreException;
+import dev.millrace.store.UnreadableJobException;
+import dev.millrace.types.JobStatus;
+import dev.millrace.types.JsonText;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jooq.DSLContext;
+import org.jooq.Field;
+import org.jooq.Record;
+import org.jooq.impl.DSL;
+
+/**
+ * Many jobs submitted at once: one insert for each chunk, and a look at the jobs that were there before. Rows are inserted
+ * in the order of their ids, since an insert waits for another one of the same id that is not committed yet.
+ */
+final class BulkSubmission {
+    static final int CHUNK = 1_000;
+
+    private static final int MAX_ROUNDS = 100;
+
+    private static final Field<Duration> DELAY = DSL.field(DSL.name("delay"), DbTime.DURATION);
+    private static final Field<Duration> RETENTION = DSL.field(DSL.name("retention"), DbTime.DURATION);
+
+    private final Database database;
+    private final JobCodec codec;
+    private final JobRows rows;
+
+    /** A job to be submitted, and its record. */
+    private record Wanted(NewJob submitted, Job job, JsonText record) {}
+
+    /**
+     * What came of the jobs so far.
+     *
+     * @param creations of those that are there now
+     * @param unreadable of those that were there and can't be read, so that it can't be told whether they are the same
+     */
+    private record Done(Map<String, Creation> creations, Map<String, UnreadableJobException> unreadable) {
+        List<Wanted> rest(List<Wanted> chunk) {
+            return chunk.stream()
+                    .filter(wanted ->
+                            !creations.containsKey(wanted.job.id()) && !unreadable.containsKey(wanted.job.id()))
+                    .toList();
+        }
+    }
+
+    BulkSubmission(Database database, JobCodec codec) {
+        this.database = database;
+        this.codec = codec;
+        this.rows = new JobRows(codec);
+    }
+
+    List<Creation> submit(List<NewJob> jobs) {
+        Map<String, Wanted> first = new HashMap<>();
+        for (NewJob job : jobs) {
+            first.computeIfAbsent(job.id(), id -> checked(job));
+        }
+        Done done = new Done(new HashMap<>(), new LinkedHashMap<>());
+        var inOrder = Bulk.byId(first);
+        for (List<Wanted> chunk : Bulk.chunks(inOrder, CHUNK, wanted -> JobCodec.size(wanted.record))) {
+            database.confirm(Operation.SUBMIT_ALL, null, (dsl, repetition) -> {
+                submit(dsl, chunk, done, repetition);
+                return true;
+            });
+        }
+        return answers(jobs, done);
+    }
+
+    /** Refuses what can't be stored before anything is. */
+    private Wanted checked(NewJob job) {
+        Job wanted = PostgresJobStore.wanted(job);
+        JsonText record = JobCodec.bounded(codec.encode(wanted));
+        JobRows.lookupKeys(wanted);
+        return new Wanted(job, wanted, record);
+    }
+
+    private List<Creation> answers(List<NewJob> jobs, Done done) {
+        List<Creation> answers = new ArrayList<>(jobs.size());
+        Map<String, List<String>> conflicts = new LinkedHashMap<>();
+        Set<String> answered = new HashSet<>();
+        for (NewJob job : jobs) {
+            Creation creation = done.creations.get(job.id());
+            if (creation == null) {
+                continue; // unreadable
+            }
+            if (answered.add(job.id()) && creation.created()) {
+                answers.add(creation);
+                continue;
+            }
+            List<String> differences =
+                    PostgresJobStore.differences(codec, PostgresJobStore.wanted(job), creation.job());
+            if (!differences.isEmpty()) {
+                conflicts.putIfAbsent(job.id(), differences);
+            }
+            answers.add(new Creation(creation.job(), false));
+        }
+        List<StoreException> refusals = new ArrayList<>(done.unreadable.values());
+        if (!conflicts.isEmpty()) {
+            refusals.add(0, new JobConflictException(conflicts));
+        }
+        Bulk.throwFirst(refusals);
+        return answers;
+    }
+
+    private void submit(DSLContext dsl, List<Wanted> chunk, Done done, Repetition repetition) {
+        List<Wanted> open = done.rest(chunk);
+        // A job that is there when we insert and gone when we read was deleted in between: insert again.
+        for (int round = 0; round < MAX_ROUNDS && !open.isEmpty(); round++) {
+            insert(dsl, open, done.creations);
+            open = done.rest(open);
+            boolean all = open.isEmpty();
+            while (!all) {
+                all = readThoseThatAreThere(dsl, open, done, repetition);
+                open = done.rest(open);
+            }
+        }
+        if (!open.isEmpty()) {
+            throw new IllegalStateException(
+                    open.size() + " of the jobs, such as \"" + open.get(0).job.id()
+                            + "\", are neither there nor can they be created: they were deleted " + MAX_ROUNDS
+                            + " times meanwhile, or the transaction's snapshot can't see them.");
+        }
+    }
+
+    /** Returns whether all of them were looked for. */
+    private boolean readThoseThatAreThere(DSLContext dsl, List<Wanted> open, Done done, Repetition repetition) {
+        List<String> ids = open.stream().map(wanted -> wanted.job.id()).toList();
+        Bulk.Reading there = Bulk.read(dsl, ids, JobRows.FIELDS);
+        there.rows().forEach((id, row) -> {
+            try {
+                done.creations.put(id, new Creation(rows.job(row), isOfThisCall(row, repetition)));
+            } catch (UnreadableJobException e) {
+                done.unreadable.put(id, e);
+            }
+        });
+        return there.covers(ids.get(ids.size() - 1));
+    }
+
+    /** Whether an earlier try, whose answer was lost, has inserted it: nobody else's is that young, or it is the same. */
+    private static boolean isOfThisCall(Record row, Repetition repetition) {
+        return repetition.mayHaveHappened()
+                && !row.get(EXECUTION_JOBS.CREATED_AT).isBefore(repetition.notBefore(row.get("clock", Instant.class)));
+    }
+
+    private void insert(DSLContext dsl, List<Wanted> chunk, Map<String, Creation> done) {
+        Map<String, Job> jobs = new HashMap<>();
+        List<Map<Field<?>, Object>> values = new ArrayList<>();
+        for (Wanted wanted : chunk) {
+            jobs.put(wanted.job.id(), wanted.job);
+            values.add(values(wanted));
+        }
+        GivenRows given = new GivenRows(values);
+        Map<Field<?>, Field<?>> columns = new LinkedHashMap<>();
+        rows.recordAndProjections(chunk.get(0).job)
+                .keySet()
+                .forEach(column -> columns.put(column, GivenRows.given(column)));
+        for (Field<?> same : List.of(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.QUEUE_PRIORITY)) {
+            columns.put(same, GivenRows.given(same));
+        }
+        Field<Instant> now = DbTime.STATEMENT;
+        columns.put(EXECUTION_JOBS.VERSION, DSL.inline(1L));
+        columns.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.QUEUED));
+        columns.put(EXECUTION_JOBS.CREATED_AT, now);
+        columns.put(EXECUTION_JOBS.UPDATED_AT, now);
+        columns.put(EXECUTION_JOBS.EXPIRES_AT, now.add(GivenRows.given(RETENTION)));
+        columns.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, now.add(GivenRows.given(DELAY)));
+        dsl.with(given.table())
+                .insertInto(EXECUTION_JOBS, columns.keySet())
+                .select(DSL.select(columns.values()).from(given.table()))
+                .onConflict(EXECUTION_JOBS.OPERATION_ID)
+                .doNothing()
+                .returningResult(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.CREATED_AT)
+                .forEach(row -> {
+                    Job job = Objects.requireNonNull(jobs.get(row.value1()));
+                    done.put(row.value1(), new Creation(job.at(row.value2(), AttemptState.queued(row.value2())), true));
+                });
+    }
+
+    private Map<Field<?>, Object> values(Wanted wanted) {
+        Job job = wanted.job;
+        boolean local = job.spec().local();
+        Map<Field<?>, Object> values = rows.recordAndProjections(job, wanted.record);
+        values.put(EXECUTION_JOBS.OPERATION_ID, job.id());
+        values.put(RETENTION, job.policies().retention());
+        JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_PRIORITY, local ? job.priority() : null);
+        JobRows.putNullable(values, DELAY, local ? wanted.submitted.delay() : null);
+        return values;
+    }
+}
