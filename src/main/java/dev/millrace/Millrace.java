@@ -13,9 +13,11 @@ import dev.millrace.recovery.RecoverySettings;
 import dev.millrace.recovery.RetentionSettings;
 import dev.millrace.recovery.RetentionSweeper;
 import dev.millrace.store.CancelResult;
+import dev.millrace.store.Controls;
 import dev.millrace.store.JobLogStore;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
+import dev.millrace.store.LeaseStore;
 import dev.millrace.store.LogSettings;
 import dev.millrace.store.ResultPackageStore;
 import dev.millrace.store.StoreClock;
@@ -330,6 +332,16 @@ public final class Millrace {
     /** {@return what jobs leave for their callers} */
     public ResultPackageStore results() {
         return store.results();
+    }
+
+    /** {@return named rights that one owner holds at a time, for work that is to run in one place} */
+    public LeaseStore leases() {
+        return store.leases();
+    }
+
+    /** {@return switches that hold for all processes: {@link Controls#hold} stops claims and recovery} */
+    public Controls controls() {
+        return store.controls();
     }
 
     /** {@return the database's clock} */

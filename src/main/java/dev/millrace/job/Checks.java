@@ -114,8 +114,16 @@ public final class Checks {
         return duration(field, value, Duration.ZERO);
     }
 
-    /** At least the given length, at most a century, in whole microseconds (the rest is cut off). */
-    static Duration duration(String field, Duration value, Duration atLeast) {
+    /**
+     * At least the given length, at most a century, in whole microseconds (the rest is cut off).
+     *
+     * @param field what to call the value in the message of a refusal
+     * @param value the duration
+     * @param atLeast the least that is allowed
+     * @return the duration in whole microseconds
+     * @throws InvalidJobException if it is not allowed
+     */
+    public static Duration duration(String field, Duration value, Duration atLeast) {
         String allowed = "a duration from " + atLeast + " to " + MAX_DURATION;
         if (value == null) {
             throw new InvalidJobException(field, "null", allowed);

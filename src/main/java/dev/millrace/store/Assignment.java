@@ -37,6 +37,8 @@ public sealed interface Assignment {
         NO_ATTEMPTS_LEFT,
         /** Its attempt took longer than its maximum duration, which is not retried: the recovery ends it. */
         OVERDUE,
+        /** {@link Controls#hold} is in force: ask again when it is released. */
+        ON_HOLD,
         /** It has ended. */
         ENDED,
         /** This release can't read its record. A queued job that was found to be so has failed, its record untouched. */

@@ -64,6 +64,20 @@ public interface JobStore {
     boolean compareAndSet(Job read, Job changed, Duration retryDelay);
 
     /**
+     * The same, only while a lease is held: by that owner, and not expired by database time when the change is made. Both
+     * rows are locked by then, the lease's first, so that between that and the change nobody can take the lease over. To
+     * be used in a transaction of one's own: in a caller's, the lease can't be renewed until the commit.
+     *
+     * @param read the job as it was read
+     * @param changed the same job as it should be
+     * @param retryDelay how long until the next attempt; zero or longer
+     * @param lease the lease, by its key and owner
+     * @return whether the change was made; false if the lease is not held, or the job has changed since, or is gone
+     * @throws dev.millrace.job.InvalidJobException if {@code changed} changes what is not the writer's to change
+     */
+    boolean compareAndSet(Job read, Job changed, Duration retryDelay, Lease lease);
+
+    /**
      * The same without a delay.
      *
      * @param read the job as it was read

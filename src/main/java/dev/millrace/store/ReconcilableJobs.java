@@ -1,5 +1,6 @@
 package dev.millrace.store;
 
+import dev.millrace.types.JobStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -23,13 +24,29 @@ public interface ReconcilableJobs {
      * than their maximum duration, by database time. In the order of their ids, bytewise, so that a sweep goes on behind
      * the last job of a full answer, whatever became of the jobs in it.
      *
-     * <p>A job whose record this release can't read is in the answer as well: it doesn't keep the others out.
+     * <p>A job whose record this release can't read is in the answer as well: it doesn't keep the others out. None while
+     * {@link Controls#hold} is in force.
      *
      * @param after only jobs with greater ids; empty for the first ones
      * @param limit how many at most, from 1
      * @return the jobs; fewer than the limit if there are no more
      */
     List<Suspect> suspects(String after, int limit);
+
+    /**
+     * Jobs that have not ended, and for which something may have to be done beside claiming them: all but local ones that
+     * wait in the queue for their first claim, with nobody wanting to cancel them. However many of those there are costs
+     * nothing. In the order of status and id, to be asked for in pages, of which each costs what
+     * there is of its statuses, so rather a few large ones than many small ones. A job that changes its status meanwhile may
+     * come twice, or not until the next time.
+     *
+     * <p>None while {@link Controls#hold} is in force.
+     *
+     * @param after the last one of the page before; null for the first page
+     * @param limit how many at most, from 1
+     * @return the jobs; fewer than the limit if there are no more
+     */
+    List<Candidate> candidates(@Nullable Candidate after, int limit);
 
     /**
      * Ends an attempt that is overdue, if it still is: the age is checked again in the same statement, under the row's
@@ -53,6 +70,17 @@ public interface ReconcilableJobs {
 
     /** {@return the shortest heartbeat timeout of all claimed local jobs; empty if there is none} */
     Optional<Duration> shortestHeartbeatTimeout();
+
+    /**
+     * A job for which something may have to be done, as it was when it was looked for.
+     *
+     * @param jobId the job's id
+     * @param status its status, not a final one
+     * @param version its version
+     * @param backend {@code local}, or which remote backend it is for
+     * @param cancellationRequested whether someone wants it cancelled
+     */
+    record Candidate(String jobId, JobStatus status, long version, String backend, boolean cancellationRequested) {}
 
     /**
      * A claimed job that is overdue.
@@ -85,7 +113,7 @@ public interface ReconcilableJobs {
     enum Expiry {
         /** It is ended as asked. */
         ENDED,
-        /** It was no longer overdue, or no longer the job's attempt. */
+        /** It was no longer overdue, or no longer the job's attempt; or {@link Controls#hold} is in force. */
         SPARED,
         /** Someone else's transaction holds the row. */
         LOCKED

@@ -30,6 +30,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The recovery's side of a store in memory, with claimed jobs that age as its clock goes. Tells the logic of the
@@ -233,6 +234,11 @@ final class FakeStore implements ReconcilableJobs, JobQueue {
             finished.put(id, finish);
             return Expiry.ENDED;
         }
+    }
+
+    @Override
+    public List<Candidate> candidates(@Nullable Candidate after, int limit) {
+        return List.of();
     }
 
     @Override

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Something happens after overdue jobs were read, and before the first of them is expired. */
 final class PausedJobs implements ReconcilableJobs {
@@ -35,6 +36,11 @@ final class PausedJobs implements ReconcilableJobs {
             pause.run();
         }
         return jobs.expire(suspect, finish);
+    }
+
+    @Override
+    public List<Candidate> candidates(@Nullable Candidate after, int limit) {
+        return jobs.candidates(after, limit);
     }
 
     @Override

@@ -19,6 +19,7 @@ import dev.millrace.recovery.RecoverySettings;
 import dev.millrace.recovery.RetentionReport;
 import dev.millrace.recovery.RetentionSettings;
 import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Controls;
 import dev.millrace.store.LogEntry;
 import dev.millrace.store.MissingPrivilegeException;
 import dev.millrace.store.Retention;
@@ -276,6 +277,22 @@ abstract class RolesCases {
         assertThat(millrace.submit(TASK, new Task("a"), id("a"))).isEqualTo(job);
         assertThat(millrace.get("a")).isPresent();
         assertThatThrownBy(() -> millrace.cancel("a", null, null)).isInstanceOf(MissingPrivilegeException.class);
+    }
+
+    @Test
+    void onlyAWorker_stopsClaimsAndLetsThemGoOn_andTheOthersSeeIt() {
+        try (Site other = Site.complete(neighbour, schema)) {
+            Controls worker = PostgresStore.on(other.worker, schema).controls();
+            for (DataSource role : List.of(other.submitter, other.reader)) {
+                Controls controls = PostgresStore.on(role, schema).controls();
+                assertThatThrownBy(() -> controls.hold("ops", null)).isInstanceOf(MissingPrivilegeException.class);
+                assertThat(controls.held()).isEmpty();
+                worker.hold("ops", null);
+                assertThat(controls.held()).isPresent();
+                assertThatThrownBy(() -> controls.release("ops")).isInstanceOf(MissingPrivilegeException.class);
+                assertThat(worker.release("ops")).isPresent();
+            }
+        }
     }
 
     @Test

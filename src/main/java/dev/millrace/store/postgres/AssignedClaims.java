@@ -46,6 +46,9 @@ final class AssignedClaims {
     private static final Field<Boolean> IS_OVERDUE =
             DSL.field(PostgresReconcilableJobs.tooLong(DbTime.CLOCK)).as("is_overdue");
 
+    private static final Field<Boolean> ON_HOLD =
+            DSL.field(DSL.not(HoldSwitch.NOT_HELD)).as("on_hold");
+
     private final Database database;
     private final JobRows rows;
 
@@ -69,7 +72,7 @@ final class AssignedClaims {
 
     /** The answer, or null if the job changed while it was looked at. */
     private @Nullable Assignment tryClaim(DSLContext dsl, AssignedClaim request) {
-        RowLock lock = RowLock.waiting(idIs(request), JobRows.QUEUED, LOCAL, due());
+        RowLock lock = RowLock.waiting(idIs(request), JobRows.QUEUED, LOCAL, due(), HoldSwitch.NOT_HELD);
         Result<? extends Record> claimed = lock.update(dsl, claimed(request))
                 .returningResult(Attempts.CLAIM_FIELDS)
                 .fetch();
@@ -81,7 +84,7 @@ final class AssignedClaims {
         }
         Record row = dsl.select(Attempts.CLAIM_FIELDS)
                 .select(EXECUTION_JOBS.BACKEND, DUE_AT.as("due_at"), DbTime.CLOCK.as("clock"))
-                .select(IS_DUE, IS_SILENT, IS_OVERDUE)
+                .select(IS_DUE, IS_SILENT, IS_OVERDUE, ON_HOLD)
                 .from(EXECUTION_JOBS)
                 .where(idIs(request))
                 .fetchOne();
@@ -104,6 +107,9 @@ final class AssignedClaims {
         }
         if (!Boolean.TRUE.equals(row.get(IS_DUE))) {
             return refused(Reason.NOT_DUE, request, "it is due at " + row.get("due_at", Instant.class));
+        }
+        if (Boolean.TRUE.equals(row.get(ON_HOLD))) {
+            return onHold(request);
         }
         return null;
     }
@@ -138,7 +144,14 @@ final class AssignedClaims {
                     request,
                     "it has had all of its " + held.countedAttempts() + " attempts, and the recovery ends it");
         }
+        if (Boolean.TRUE.equals(row.get(ON_HOLD))) {
+            return onHold(request);
+        }
         return takeOver(dsl, request, held, row.get("clock", Instant.class));
+    }
+
+    private static Assignment onHold(AssignedClaim request) {
+        return refused(Reason.ON_HOLD, request, "claims and recovery are stopped until Controls.release");
     }
 
     private @Nullable Assignment takeOver(DSLContext dsl, AssignedClaim request, Claim held, Instant now) {
@@ -146,7 +159,7 @@ final class AssignedClaims {
                 .and(EXECUTION_JOBS.CLAIM_TOKEN.isNotDistinctFrom(held.token()))
                 .and(EXECUTION_JOBS.VERSION.eq(held.job().version()))
                 .and(JobRows.CLAIMED);
-        Condition silent = PostgresReconcilableJobs.silent(DbTime.CLOCK);
+        Condition silent = PostgresReconcilableJobs.silent(DbTime.CLOCK).and(HoldSwitch.NOT_HELD);
         Ending expired = new Ending(
                 JobStatus.QUEUED,
                 PastAttempt.Ending.EXPIRED,

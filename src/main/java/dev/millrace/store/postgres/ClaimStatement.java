@@ -44,7 +44,9 @@ import org.jooq.impl.SQLDataType;
  *       read in vain; if none of them can be claimed, kind by kind, starting with another one each time.
  * </ul>
  *
- * So the order is the queue's unless its head is full of other workers' jobs, the cost is bounded by n either way, and
+ * While claims are held ({@link HoldSwitch}) no branch is read at all: the condition stands around them, and depends on none.
+ *
+ * <p>So the order is the queue's unless its head is full of other workers' jobs, the cost is bounded by n either way, and
  * an empty answer means that nothing can be claimed.
  */
 final class ClaimStatement {
@@ -162,7 +164,10 @@ final class ClaimStatement {
 
     private List<Claim> claim(DSLContext dsl, ClaimRequest request, Table<? extends Record> branches) {
         CommonTableExpression<Record1<String>> locked = DSL.name("locked")
-                .asMaterialized(DSL.select(FREE_ID).from(branches).limit(DSL.inline(request.limit())));
+                .asMaterialized(DSL.select(FREE_ID)
+                        .from(branches)
+                        .where(HoldSwitch.NOT_HELD)
+                        .limit(DSL.inline(request.limit())));
         Field<String> lockedId = locked.field(EXECUTION_JOBS.OPERATION_ID);
         Field<Integer> number = DSL.rowNumber().over().cast(SQLDataType.INTEGER).as("number");
         CommonTableExpression<?> numbered =

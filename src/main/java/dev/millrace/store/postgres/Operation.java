@@ -45,6 +45,16 @@ enum Operation {
     EXPIRE(CONFIRMABLE, "end overdue job \"%s\""),
     IS_LOCKED(REPEATABLE, "see whether job \"%s\" is locked"),
     SHORTEST_TIMEOUT(REPEATABLE, "read heartbeat timeouts"),
+    CANDIDATES(REPEATABLE, "look for jobs to reconcile"),
+
+    ACQUIRE(ONCE, "acquire lease \"%s\""),
+    RENEW(REPEATABLE, "renew lease \"%s\""),
+    RELEASE_LEASE(REPEATABLE, "release lease \"%s\""),
+    LEASE_HOLDER(REPEATABLE, "see who holds lease \"%s\""),
+
+    HOLD(REPEATABLE, "stop claims and recovery"),
+    RELEASE_HOLD(REPEATABLE, "let claims and recovery go on"),
+    HELD(REPEATABLE, "see whether claims and recovery are stopped"),
 
     APPEND(REPEATABLE, "append to the log of job \"%s\""),
     APPEND_WITHOUT_EVENT_ID(ONCE, "append to the log of job \"%s\""),

@@ -118,7 +118,8 @@ final class PostgresJobQueue implements JobQueue {
     public int repair(Duration untouchedFor, int limit) {
         Checks.delay("untouchedFor", untouchedFor);
         Checks.atLeast("limit", limit, 1);
-        Condition forgotten = JobRows.QUEUED
+        Condition forgotten = HoldSwitch.NOT_HELD
+                .and(JobRows.QUEUED)
                 .and(LOCAL)
                 .and(EXECUTION_JOBS.QUEUE_PRIORITY.isNull())
                 .and(EXECUTION_JOBS.CANCELLATION_REQUESTED.isFalse())

@@ -15,6 +15,7 @@ import dev.millrace.store.JobConflictException;
 import dev.millrace.store.JobPage;
 import dev.millrace.store.JobQuery;
 import dev.millrace.store.JobStore;
+import dev.millrace.store.Lease;
 import dev.millrace.store.RetryResult;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
@@ -28,6 +29,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
+import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Record;
@@ -138,6 +140,15 @@ final class PostgresJobStore implements JobStore {
 
     @Override
     public boolean compareAndSet(Job read, Job changed, Duration retryDelay) {
+        return compareAndSet(read, changed, retryDelay, RowLock.waiting(asRead(read)));
+    }
+
+    @Override
+    public boolean compareAndSet(Job read, Job changed, Duration retryDelay, Lease lease) {
+        return compareAndSet(read, changed, retryDelay, RowLock.waitingUnder(lease, asRead(read)));
+    }
+
+    private boolean compareAndSet(Job read, Job changed, Duration retryDelay, RowLock lock) {
         CompareAndSet change = new CompareAndSet(rows, codec);
         Map<Field<?>, Object> values = change.assignments(read, changed, retryDelay);
         if (values.get(EXECUTION_JOBS.RECORD) instanceof JsonText record
@@ -147,7 +158,7 @@ final class PostgresJobStore implements JobStore {
         return database.confirm(
                 Operation.COMPARE_AND_SET,
                 read.id(),
-                (dsl, repetition) -> update(dsl, read, values)
+                (dsl, repetition) -> lock.update(dsl, values).execute() == 1
                         || (repetition.mayHaveHappened()
                                 && changedBefore(
                                         dsl, repetition, read, row -> change.shows(row, values, read, changed))));
@@ -196,7 +207,7 @@ final class PostgresJobStore implements JobStore {
         Map<Field<?>, Object> values = new CompareAndSet(rows, codec)
                 .assignments(job, queued ? changed.withStatus(JobStatus.CANCELLED) : changed, Duration.ZERO);
         unanswered.add(Objects.requireNonNull(changed.audit().cancellation()));
-        boolean updated = update(dsl, job, values);
+        boolean updated = RowLock.waiting(asRead(job)).update(dsl, values).execute() == 1;
         unanswered.remove(unanswered.size() - 1);
         if (!updated) {
             return null;
@@ -225,11 +236,9 @@ final class PostgresJobStore implements JobStore {
                 && showsTheChange.test(row);
     }
 
-    /** Updates the row if it is still of the version that was read; its lock is taken first, so that times are right. */
-    private static boolean update(DSLContext dsl, Job read, Map<Field<?>, Object> values) {
-        RowLock lock =
-                RowLock.waiting(EXECUTION_JOBS.OPERATION_ID.eq(read.id()), EXECUTION_JOBS.VERSION.eq(read.version()));
-        return lock.update(dsl, values).execute() == 1;
+    /** The row, if it is still of the version that was read. */
+    private static Condition asRead(Job read) {
+        return EXECUTION_JOBS.OPERATION_ID.eq(read.id()).and(EXECUTION_JOBS.VERSION.eq(read.version()));
     }
 
     /** @param insertedAt when a row that has not ended came in, by the database's time */

@@ -10,6 +10,7 @@ import dev.millrace.store.Claim;
 import dev.millrace.store.Finish;
 import dev.millrace.store.ReconcilableJobs;
 import dev.millrace.store.UnreadableJobException;
+import dev.millrace.types.JobStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -22,6 +23,8 @@ import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Record;
 import org.jooq.impl.DSL;
+import org.jooq.impl.SQLDataType;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +36,19 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresReconcilableJobs.class);
 
     private static final Condition LOCAL = EXECUTION_JOBS.BACKEND.eq(DSL.inline(JobSpec.LOCAL_BACKEND));
+
+    /** The condition of the index of that name, as the planner has to find it in a statement to use the index. */
+    private static final Condition RECONCILABLE = EXECUTION_JOBS
+            .STATUS
+            .in(
+                    JobRows.literal(JobStatus.QUEUED),
+                    JobRows.literal(JobStatus.PROVISIONING),
+                    JobRows.literal(JobStatus.RUNNING))
+            .and(DSL.not(JobRows.QUEUED
+                    .and(LOCAL)
+                    .and(EXECUTION_JOBS.QUEUE_PRIORITY.isNotNull())
+                    .and(EXECUTION_JOBS.ATTEMPT_COUNT.eq(DSL.inline(0)))
+                    .and(DSL.not(DSL.condition(EXECUTION_JOBS.CANCELLATION_REQUESTED)))));
 
     private final Database database;
     private final JobRows rows;
@@ -64,7 +80,8 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
                 dsl -> dsl.select(Attempts.CLAIM_FIELDS)
                         .select(tooLong)
                         .from(EXECUTION_JOBS)
-                        .where(JobRows.CLAIMED)
+                        .where(HoldSwitch.NOT_HELD)
+                        .and(JobRows.CLAIMED)
                         .and(EXECUTION_JOBS.OPERATION_ID.gt(after))
                         .and(silent(DbTime.STATEMENT).or(tooLong(DbTime.STATEMENT)))
                         .orderBy(EXECUTION_JOBS.OPERATION_ID)
@@ -84,9 +101,33 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
     }
 
     @Override
+    public List<Candidate> candidates(@Nullable Candidate after, int limit) {
+        Checks.atLeast("limit", limit, 1);
+        // By both columns: for ids alone the planner would take the primary key, and walk past all that has ended.
+        Field<String> status = EXECUTION_JOBS.STATUS.coerce(SQLDataType.CLOB);
+        return database.run(
+                Operation.CANDIDATES,
+                dsl -> dsl.select(
+                                EXECUTION_JOBS.OPERATION_ID,
+                                EXECUTION_JOBS.STATUS,
+                                EXECUTION_JOBS.VERSION,
+                                EXECUTION_JOBS.BACKEND,
+                                EXECUTION_JOBS.CANCELLATION_REQUESTED)
+                        .from(EXECUTION_JOBS)
+                        .where(HoldSwitch.NOT_HELD)
+                        .and(RECONCILABLE)
+                        .and(DSL.row(status, EXECUTION_JOBS.OPERATION_ID)
+                                .gt(after == null ? "" : after.status().literal(), after == null ? "" : after.jobId()))
+                        .orderBy(status, EXECUTION_JOBS.OPERATION_ID)
+                        .limit(DSL.inline(limit))
+                        .fetch(row ->
+                                new Candidate(row.value1(), row.value2(), row.value3(), row.value4(), row.value5())));
+    }
+
+    @Override
     public Expiry expire(Suspect suspect, Finish finish) {
         Condition same = sameAttempt(suspect);
-        Condition overdue = overdue(suspect.cause());
+        Condition overdue = overdue(suspect.cause()).and(HoldSwitch.NOT_HELD);
         List<Instant> tried = new ArrayList<>(); // the times of endings, which are nobody else's
         return database.confirm(Operation.EXPIRE, suspect.attempt().jobId(), (dsl, repetition) -> {
             if (repetition.mayHaveHappened() && endedBefore(dsl, suspect, finish, tried)) {

@@ -42,7 +42,7 @@ final class PostgresRetention implements Retention {
     private static final ExecutionJobLogStreams STREAMS = EXECUTION_JOB_LOG_STREAMS;
 
     /** When anything may be deleted at all. */
-    private static final Condition MAY_DELETE = DSL.noCondition();
+    private static final Condition MAY_DELETE = HoldSwitch.NOT_HELD;
 
     /** Literals, so that it is seen that the index of expired jobs holds all of these. */
     private static final Condition ENDED = EXECUTION_JOBS.STATUS.in(

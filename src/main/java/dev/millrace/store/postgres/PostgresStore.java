@@ -1,10 +1,12 @@
 package dev.millrace.store.postgres;
 
 import dev.millrace.db.Release;
+import dev.millrace.store.Controls;
 import dev.millrace.store.JobCounts;
 import dev.millrace.store.JobLogStore;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
+import dev.millrace.store.LeaseStore;
 import dev.millrace.store.LogSettings;
 import dev.millrace.store.ReconcilableJobs;
 import dev.millrace.store.ResultPackageStore;
@@ -30,6 +32,8 @@ public final class PostgresStore {
     private final JobQueue queue;
     private final WorkSource work;
     private final ReconcilableJobs reconcilable;
+    private final LeaseStore leases;
+    private final Controls controls;
     private final StoreClock clock;
     private final JobCounts counts;
     private final JobLogStore logs;
@@ -54,6 +58,8 @@ public final class PostgresStore {
         this.queue = new PostgresJobQueue(database, source, codec);
         this.work = source;
         this.reconcilable = new PostgresReconcilableJobs(database, codec);
+        this.leases = new PostgresLeaseStore(database);
+        this.controls = new PostgresControls(database);
         this.clock = new PostgresStoreClock(database);
         this.counts = new PostgresJobCounts(database);
         this.logs = new PostgresJobLogStore(database, LogSettings.DEFAULT);
@@ -152,6 +158,16 @@ public final class PostgresStore {
     /** {@return what a reconciler needs} */
     public ReconcilableJobs reconcilable() {
         return reconcilable;
+    }
+
+    /** {@return named rights that one owner holds at a time} */
+    public LeaseStore leases() {
+        return leases;
+    }
+
+    /** {@return switches that hold for all processes} */
+    public Controls controls() {
+        return controls;
     }
 
     /** {@return the database's clock} */

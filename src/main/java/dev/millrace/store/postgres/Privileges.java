@@ -104,20 +104,28 @@ final class Privileges implements ExecuteListener {
     /** All that this statement takes on that table. One that writes also reads, in its conditions or its answer. */
     private static String privileges(String statement, String table) {
         List<String> privileges = new ArrayList<>(List.of("SELECT"));
-        if (statement.contains("insert into " + table)) {
+        boolean inserts = statement.contains("insert into " + table);
+        if (inserts) {
             privileges.add("INSERT");
         }
-        boolean locks = statement.contains(table)
-                && (statement.contains("for no key update") || statement.contains("for update"));
-        boolean upserts = statement.contains("insert into " + table) && statement.contains("do update set");
-        if (statement.contains("update " + table) || locks || upserts) {
-            // A row lock takes it as well. Which of its tables a statement locks is not looked for.
+        boolean updates = statement.contains("update " + table) || (inserts && statement.contains("do update set"));
+        if (updates || locks(statement, table)) {
             privileges.add("UPDATE");
         }
         if (statement.contains("delete from " + table)) {
             privileges.add("DELETE");
         }
         return privileges.stream().collect(Collectors.joining(", "));
+    }
+
+    /**
+     * Whether it locks rows of that table, which takes UPDATE as well. Which of its tables a statement locks is not looked
+     * for, but none locks the controls: it only asks them whether it may do anything.
+     */
+    private static boolean locks(String statement, String table) {
+        return statement.contains(table)
+                && (statement.contains("for no key update") || statement.contains("for update"))
+                && !table.endsWith("." + quoted(Controls.CONTROLS.getName()));
     }
 
     private static String quoted(String name) {

@@ -1,9 +1,13 @@
 package dev.millrace.store.postgres;
 
 import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+import static dev.millrace.jooq.Tables.LEASES;
 
 import dev.millrace.jooq.tables.records.ExecutionJobsRecord;
+import dev.millrace.store.Lease;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.jooq.CommonTableExpression;
 import org.jooq.Condition;
@@ -24,14 +28,25 @@ import org.jooq.impl.DSL;
  * has just committed decides. The lock is FOR NO KEY UPDATE, which leaves users' foreign keys to the table alone.
  */
 final class RowLock {
-    private final CommonTableExpression<Record1<String>> rows;
+    private final List<CommonTableExpression<?>> parts = new ArrayList<>();
     private final CommonTableExpression<Record2<String, Instant>> locked;
 
+    /** What must be true of the time at which the rows are locked. */
+    private final Condition inTime;
+
     private RowLock(ResultQuery<Record1<String>> query) {
-        this.rows = DSL.name("rows_to_lock").asMaterialized(query);
+        this(List.of(), query, DSL.noCondition());
+    }
+
+    private RowLock(List<CommonTableExpression<?>> before, ResultQuery<Record1<String>> query, Condition inTime) {
+        CommonTableExpression<Record1<String>> rows = DSL.name("rows_to_lock").asMaterialized(query);
+        this.inTime = inTime;
         this.locked = DSL.name("locked")
                 .asMaterialized(DSL.select(rows.field(EXECUTION_JOBS.OPERATION_ID), DbTime.CLOCK.as("now"))
                         .from(rows));
+        parts.addAll(before);
+        parts.add(rows);
+        parts.add(locked);
     }
 
     /** Waits for a row that someone else has locked. For conditions that match one row. */
@@ -40,6 +55,25 @@ final class RowLock {
                 .from(EXECUTION_JOBS)
                 .where(conditions)
                 .forNoKeyUpdate());
+    }
+
+    /**
+     * The same under a lease: its row is locked first, so that nobody can take it over until the statement has ended, and
+     * whether it has expired is seen once both rows are locked, at the very time that is written. So a lease that ran out
+     * while either lock was waited for is refused.
+     *
+     * <p>Whoever locks both, locks the lease first; nothing locks a lease after a job, so these can't deadlock.
+     */
+    static RowLock waitingUnder(Lease lease, Condition... conditions) {
+        CommonTableExpression<Record1<Instant>> held = PostgresLeaseStore.locked(lease);
+        Field<Instant> expiresAt =
+                DSL.field(DSL.select(held.field(LEASES.EXPIRES_AT)).from(held));
+        ResultQuery<Record1<String>> query = DSL.select(EXECUTION_JOBS.OPERATION_ID)
+                .from(EXECUTION_JOBS)
+                .where(conditions)
+                .and(DSL.exists(DSL.selectOne().from(held)))
+                .forNoKeyUpdate();
+        return new RowLock(List.of(held), query, expiresAt.gt(DbTime.LOCKED));
     }
 
     /** Leaves out rows that someone else has locked, and locks the others in the order of their ids. */
@@ -67,10 +101,11 @@ final class RowLock {
 
     /** The second half: an update of the locked rows, to be run, or to be asked for what it returns. */
     UpdateConditionStep<ExecutionJobsRecord> update(DSLContext dsl, Map<Field<?>, Object> values) {
-        return dsl.with(rows, locked)
+        return dsl.with(parts)
                 .update(EXECUTION_JOBS)
                 .set(values)
                 .from(locked)
-                .where(EXECUTION_JOBS.OPERATION_ID.eq(locked.field(EXECUTION_JOBS.OPERATION_ID)));
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(locked.field(EXECUTION_JOBS.OPERATION_ID)))
+                .and(inTime);
     }
 }

@@ -7,12 +7,15 @@ import dev.millrace.store.AssignedClaim;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Completion;
+import dev.millrace.store.Controls;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobCounts;
 import dev.millrace.store.JobLogStore;
 import dev.millrace.store.JobQuery;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
+import dev.millrace.store.Lease;
+import dev.millrace.store.LeaseStore;
 import dev.millrace.store.LogEntry;
 import dev.millrace.store.ReconcilableJobs;
 import dev.millrace.store.ReconcilableJobs.Cause;
@@ -23,6 +26,7 @@ import dev.millrace.store.Retention.Subject;
 import dev.millrace.store.StoreClock;
 import dev.millrace.store.WorkSource;
 import dev.millrace.types.JsonText;
+import dev.millrace.types.Priority;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,6 +44,8 @@ import java.util.stream.Stream;
  * everything.
  */
 public final class Calls {
+    private static final Duration LENGTH = Duration.ofMinutes(1);
+
     private final PostgresStore owner;
     private final Map<String, Consumer<PostgresStore>> calls = new LinkedHashMap<>();
 
@@ -57,6 +63,8 @@ public final class Calls {
         calls.recovery();
         calls.logsAndResults();
         calls.retention();
+        calls.leases();
+        calls.controls();
         calls.requireAll();
         return calls.calls;
     }
@@ -170,6 +178,33 @@ public final class Calls {
                 store -> store.counts().waiting(StoreFixture.DEFAULT_SOURCE.get(0), 10));
     }
 
+    private void leases() {
+        calls.put("LeaseStore.acquire", store -> store.leases().acquire(newKey(), "me", LENGTH));
+        calls.put("LeaseStore.renew", store -> store.leases().renew(held(), LENGTH));
+        calls.put("LeaseStore.release", store -> store.leases().release(held()));
+        calls.put("LeaseStore.holder", store -> store.leases().holder(held().key()));
+        calls.put("JobStore.compareAndSet under a lease", store -> {
+            Job job = queued();
+            store.jobs().compareAndSet(job, job.withPriority(Priority.LOW), Duration.ZERO, held());
+        });
+    }
+
+    private void controls() {
+        calls.put("Controls.hold", store -> {
+            store.controls().hold("me", null);
+            owner.controls().release("me");
+        });
+        calls.put("Controls.release", store -> {
+            owner.controls().hold("me", null);
+            try {
+                store.controls().release("me");
+            } finally {
+                owner.controls().release("me");
+            }
+        });
+        calls.put("Controls.held", store -> store.controls().held());
+    }
+
     private void recovery() {
         calls.put("ReconcilableJobs.probe", store -> store.reconcilable().probe());
         calls.put("ReconcilableJobs.suspects", store -> store.reconcilable().suspects("", 10));
@@ -177,6 +212,7 @@ public final class Calls {
                 "ReconcilableJobs.expire",
                 store -> store.reconcilable()
                         .expire(Suspect.of(claimed(), Cause.HEARTBEAT), new Finish.Retry(Duration.ZERO, "expired")));
+        calls.put("ReconcilableJobs.candidates", store -> store.reconcilable().candidates(null, 10));
         calls.put(
                 "ReconcilableJobs.isLocked",
                 store -> store.reconcilable().isLocked(Suspect.of(claimed(), Cause.HEARTBEAT)));
@@ -214,6 +250,8 @@ public final class Calls {
                         JobQueue.class,
                         WorkSource.class,
                         ReconcilableJobs.class,
+                        LeaseStore.class,
+                        Controls.class,
                         StoreClock.class,
                         JobCounts.class,
                         JobLogStore.class,
@@ -230,6 +268,14 @@ public final class Calls {
         if (!missing.isEmpty()) {
             throw new AssertionError("No call of " + missing);
         }
+    }
+
+    private Lease held() {
+        return owner.leases().acquire(newKey(), "me", LENGTH).orElseThrow();
+    }
+
+    private static String newKey() {
+        return "lease-" + UUID.randomUUID();
     }
 
     private static NewJob newJob() {

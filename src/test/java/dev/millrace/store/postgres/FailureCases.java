@@ -14,9 +14,11 @@ import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Completion;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobQuery;
+import dev.millrace.store.Lease;
 import dev.millrace.store.LogEntry;
 import dev.millrace.store.LogPage;
 import dev.millrace.store.Pulse;
+import dev.millrace.store.ReconcilableJobs.Candidate;
 import dev.millrace.store.ReconcilableJobs.Expiry;
 import dev.millrace.store.ReconcilableJobs.Suspect;
 import dev.millrace.store.Retention.Batch;
@@ -69,6 +71,11 @@ final class FailureCases {
      * @param scene makes everything ready; called for each use
      */
     record Case(Operation operation, String name, Function<StoreFixture, Scene> scene) {
+        /** Whether it changes what the others find. */
+        boolean runsAlone() {
+            return operation == Operation.HOLD || operation == Operation.RELEASE_HOLD;
+        }
+
         @Override
         public String toString() {
             return name.isEmpty() ? operation.name() : operation + ": " + name;
@@ -81,6 +88,8 @@ final class FailureCases {
 
     static List<Case> all() {
         FailureCases all = new FailureCases();
+        all.controls();
+        all.leases();
         all.jobs();
         all.queue();
         all.attempts();
@@ -98,6 +107,69 @@ final class FailureCases {
 
     private void add(Operation operation, Function<StoreFixture, Scene> scene) {
         add(operation, "", scene);
+    }
+
+    private void controls() {
+        add(
+                Operation.HOLD,
+                db -> Scene.of(store -> store.controls().hold("me", null).by(), "me", answered -> {
+                    assertThat(db.controls.held().isPresent()).isIn(true, answered);
+                    db.controls.release("me");
+                }));
+        add(Operation.RELEASE_HOLD, db -> {
+            db.controls.hold("me", null);
+            return new Scene(store -> store.controls().release("me"), Optional.class::isInstance, answered -> {
+                assertThat(db.controls.held().isEmpty()).isIn(true, answered);
+                db.controls.release("me");
+            });
+        });
+        add(Operation.HELD, db -> Scene.read(store -> store.controls().held(), Optional.empty()));
+    }
+
+    private void leases() {
+        add(Operation.ACQUIRE, db -> {
+            String key = kind();
+            return Scene.of(
+                    store -> store.leases()
+                            .acquire(key, "me", Duration.ofHours(1))
+                            .isPresent(),
+                    true,
+                    answered -> assertThat(db.leases.holder(key).isPresent()).isIn(true, answered));
+        });
+        add(Operation.RENEW, db -> {
+            Lease lease = held(db);
+            return Scene.of(
+                    store -> store.leases().renew(lease, Duration.ofHours(2)).isPresent(), true, answered -> {
+                        if (answered) {
+                            assertThat(db.leases
+                                            .holder(lease.key())
+                                            .orElseThrow()
+                                            .expiresAt())
+                                    .isAfter(lease.expiresAt());
+                        }
+                    });
+        });
+        add(Operation.RELEASE_LEASE, db -> {
+            Lease lease = held(db);
+            return new Scene(
+                    store -> store.leases().release(lease),
+                    Boolean.class::isInstance,
+                    answered ->
+                            assertThat(db.leases.holder(lease.key()).isEmpty()).isIn(true, answered));
+        });
+        add(Operation.LEASE_HOLDER, db -> {
+            Lease lease = held(db);
+            return Scene.read(store -> store.leases().holder(lease.key()), Optional.of(lease));
+        });
+        add(Operation.COMPARE_AND_SET, "under a lease", db -> {
+            Lease lease = held(db);
+            Job job = db.submit(kind());
+            Job changed = job.withAudit(job.audit().withCorrelationId("c"));
+            return Scene.of(
+                    store -> store.jobs().compareAndSet(job, changed, Duration.ZERO, lease),
+                    true,
+                    answered -> assertThat(db.get(job.id()).version()).isBetween(answered ? 2L : 1L, 2L));
+        });
     }
 
     private void jobs() {
@@ -305,6 +377,14 @@ final class FailureCases {
                     .substring(0, suspect.attempt().jobId().length() - 1);
             return Scene.read(store -> store.reconcilable().suspects(before, 1), List.of(suspect));
         });
+        add(Operation.CANDIDATES, db -> {
+            NewJob job = StoreFixture.newJob(kind());
+            String id = db.submit(job.withSpec(job.spec().withBackend("farm"))).id();
+            Candidate before = new Candidate(id.substring(0, id.length() - 1), JobStatus.QUEUED, 1, "farm", false);
+            return Scene.read(
+                    store -> store.reconcilable().candidates(before, 1),
+                    List.of(new Candidate(id, JobStatus.QUEUED, 1, "farm", false)));
+        });
         add(Operation.EXPIRE, "of one that may try again", db -> {
             Suspect suspect = overdue(db);
             return Scene.of(
@@ -492,6 +572,10 @@ final class FailureCases {
     /** A kind that no other scene has. */
     static String kind() {
         return "k-" + UUID.randomUUID();
+    }
+
+    private static Lease held(StoreFixture db) {
+        return db.leases.acquire(kind(), "me", Duration.ofHours(1)).orElseThrow();
     }
 
     private static Claim claimed(StoreFixture db) {

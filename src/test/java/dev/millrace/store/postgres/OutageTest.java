@@ -83,11 +83,15 @@ class OutageTest {
     }
 
     @BeforeAll
-    void startTrials() {
+    void startTrials() throws Exception {
         for (Case operation : FailureCases.all()) {
             Map<Point, Future<List<String>>> points = new LinkedHashMap<>();
             for (Point point : Point.values()) {
-                points.put(point, threads.submit(() -> tryAt(operation, point)));
+                Future<List<String>> trial = threads.submit(() -> tryAt(operation, point));
+                points.put(point, trial);
+                if (operation.runsAlone()) {
+                    trial.get(60, TimeUnit.SECONDS);
+                }
             }
             trials.put(operation, points);
         }

@@ -7,8 +7,10 @@ import dev.millrace.job.Job;
 import dev.millrace.job.NewJob;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Controls;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
+import dev.millrace.store.LeaseStore;
 import dev.millrace.store.ReconcilableJobs;
 import dev.millrace.store.WorkSource;
 import dev.millrace.types.JsonText;
@@ -43,6 +45,8 @@ final class StoreFixture {
     final JobQueue queue;
     final WorkSource work;
     final ReconcilableJobs reconcilable;
+    final LeaseStore leases;
+    final Controls controls;
     /** Typed SQL on the same schema, for what a test must see or bend. */
     final DSLContext dsl;
 
@@ -53,6 +57,8 @@ final class StoreFixture {
         this.queue = store.queue();
         this.work = store.work();
         this.reconcilable = store.reconcilable();
+        this.leases = store.leases();
+        this.controls = store.controls();
         this.dsl = DSL.using(database.dataSource(), SQLDialect.POSTGRES, mapped(database.schema()));
     }
 
@@ -198,6 +204,14 @@ final class StoreFixture {
                 .set(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DbTime.STATEMENT)
                 .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
                 .execute();
+    }
+
+    /** Waits until the database's clock has gone past this. */
+    void awaitTime(Instant time) {
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(5))
+                .until(() -> now().isAfter(time));
     }
 
     Instant now() {

@@ -1,0 +1,47 @@
+package dev.millrace.store;
+
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Switches that hold for all processes on the schema, across restarts, until someone turns them back. */
+public interface Controls {
+    /**
+     * Stops what decides about jobs by their age or their turn: no job is claimed, recovered or given a place in the
+     * queue, and nothing that has outlived its retention is deleted, until {@link #release}. For after a backup was restored, which brings back old states: look first, then
+     * release.
+     *
+     * <p>Each statement that claims or recovers checks it by itself, so every process obeys from the moment that the
+     * switch is set, whether it was told or not; one that had begun before that may still take effect. What runs goes
+     * on: heartbeats, progress and ends of attempts are written, and jobs can be submitted and cancelled.
+     *
+     * <p>Repeatable; the first one stays.
+     *
+     * @param by who asks: 1 to 512 characters
+     * @param why the reason: 1 to 2,000 characters, or null
+     * @return the hold that is in force, which is that of someone else if there was one
+     * @throws dev.millrace.job.InvalidJobException if a value is not allowed
+     */
+    Hold hold(String by, @Nullable String why);
+
+    /**
+     * Lets claims and recovery go on, at their next poll and sweep. Repeatable.
+     *
+     * @param by who asks, for the log: 1 to 512 characters
+     * @return the hold that was in force; empty if there was none, which after an outage may be what this very call did
+     * @throws dev.millrace.job.InvalidJobException if the value is not allowed
+     */
+    Optional<Hold> release(String by);
+
+    /** {@return the hold that is in force; empty if there is none} */
+    Optional<Hold> held();
+
+    /**
+     * Claims and recovery are stopped.
+     *
+     * @param by who asked for it
+     * @param why the reason, or null if none was given
+     * @param since since when, by database time
+     */
+    record Hold(String by, @Nullable String why, Instant since) {}
+}

@@ -1,0 +1,91 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.CONTROLS;
+
+import dev.millrace.job.Checks;
+import dev.millrace.store.Controls;
+import java.util.List;
+import java.util.Optional;
+import org.jooq.Condition;
+import org.jooq.DSLContext;
+import org.jooq.Field;
+import org.jooq.Record;
+import org.jooq.impl.DSL;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Switches, as rows of the table of controls. One that is not there is off. */
+final class PostgresControls implements Controls {
+    private static final Logger LOG = LoggerFactory.getLogger(PostgresControls.class);
+
+    private static final int MAX_ROUNDS = 100;
+    private static final int MAX_WHY = 2_000;
+
+    private static final Condition HOLD = CONTROLS.NAME.eq(DSL.inline(HoldSwitch.NAME));
+    private static final List<Field<?>> FIELDS = List.of(CONTROLS.SET_BY, CONTROLS.REASON, CONTROLS.SET_AT);
+
+    private final Database database;
+
+    PostgresControls(Database database) {
+        this.database = database;
+    }
+
+    @Override
+    public Hold hold(String by, @Nullable String why) {
+        Checks.id("hold.by", by);
+        if (why != null) {
+            Checks.text("hold.why", why, MAX_WHY, MAX_WHY * 4);
+        }
+        return database.run(Operation.HOLD, dsl -> {
+            // One that is there when we insert and gone when we read was released in between: insert again.
+            for (int round = 0; round < MAX_ROUNDS; round++) {
+                Record inserted = dsl.insertInto(CONTROLS)
+                        .set(CONTROLS.NAME, HoldSwitch.NAME)
+                        .set(CONTROLS.REASON, why)
+                        .set(CONTROLS.SET_BY, by)
+                        .set(CONTROLS.SET_AT, DbTime.STATEMENT)
+                        .onConflict(CONTROLS.NAME)
+                        .doNothing()
+                        .returningResult(FIELDS)
+                        .fetchOne();
+                if (inserted != null) {
+                    LOG.warn("Claims and recovery are stopped by \"{}\": {}", by, why);
+                    return hold(inserted);
+                }
+                Optional<Hold> there = read(dsl);
+                if (there.isPresent()) {
+                    return there.get();
+                }
+            }
+            throw new IllegalStateException("The hold was set and released " + MAX_ROUNDS
+                    + " times by others meanwhile, or the transaction's snapshot can't see it; try again.");
+        });
+    }
+
+    @Override
+    public Optional<Hold> release(String by) {
+        Checks.id("release.by", by);
+        Optional<Hold> released = database.run(
+                Operation.RELEASE_HOLD,
+                dsl -> dsl.deleteFrom(CONTROLS)
+                        .where(HOLD)
+                        .returningResult(FIELDS)
+                        .fetchOptional(PostgresControls::hold));
+        released.ifPresent(hold -> LOG.warn("\"{}\" lets claims and recovery go on: {}", by, hold));
+        return released;
+    }
+
+    @Override
+    public Optional<Hold> held() {
+        return database.run(Operation.HELD, PostgresControls::read);
+    }
+
+    private static Optional<Hold> read(DSLContext dsl) {
+        return dsl.select(FIELDS).from(CONTROLS).where(HOLD).fetchOptional(PostgresControls::hold);
+    }
+
+    private static Hold hold(Record row) {
+        return new Hold(row.get(CONTROLS.SET_BY), row.get(CONTROLS.REASON), row.get(CONTROLS.SET_AT));
+    }
+}

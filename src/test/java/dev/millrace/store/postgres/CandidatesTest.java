@@ -1,0 +1,230 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.devdb.MillraceDatabase;
+import dev.millrace.devdb.TestDatabase;
+import dev.millrace.job.InvalidJobException;
+import dev.millrace.job.Job;
+import dev.millrace.job.NewJob;
+import dev.millrace.store.Claim;
+import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Finish;
+import dev.millrace.store.ReconcilableJobs.Candidate;
+import dev.millrace.types.JobStatus;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jooq.Configuration;
+import org.jooq.impl.DSL;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the loop of every few seconds looks at, and what it costs beside a deep backlog; and what the hold costs. */
+@MillraceDatabase
+class CandidatesTest {
+    /** How many buffers of one relation the planner may read for the few statements of a test. */
+    private static final long PLANNING = 30;
+
+    private final StoreFixture db;
+
+    CandidatesTest(TestDatabase database) {
+        this.db = new StoreFixture(database);
+    }
+
+    @BeforeEach
+    void empty() {
+        db.controls.release("test");
+        db.clear();
+    }
+
+    private List<String> candidates() {
+        return db.reconcilable.candidates(null, 100).stream()
+                .map(Candidate::jobId)
+                .toList();
+    }
+
+    private Job remote() {
+        NewJob job = StoreFixture.newJob("k");
+        return db.submit(job.withSpec(job.spec().withBackend("farm")));
+    }
+
+    @Test
+    void neverClaimedJobs_inTheLocalQueue_areNone() {
+        db.submit("k");
+        assertThat(candidates()).isEmpty();
+    }
+
+    @Test
+    void allOthersThatHaveNotEnded_are() {
+        Job remote = remote();
+        Claim running = db.running("k");
+        Claim retrying = db.running("k");
+        db.work.finish(retrying, new Finish.Retry(Duration.ofHours(1), "again"));
+        Job unplaced = db.submit("k");
+        db.queue.remove(unplaced.id());
+        Job unwanted = db.submit("k");
+        db.dsl
+                .update(EXECUTION_JOBS)
+                .set(EXECUTION_JOBS.CANCELLATION_REQUESTED, true)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(unwanted.id()))
+                .execute();
+        db.submit("provisioning");
+        Claim provisioning = db.claimOne("provisioning");
+        assertThat(candidates())
+                .containsExactlyInAnyOrder(
+                        remote.id(),
+                        running.job().id(),
+                        retrying.job().id(),
+                        unplaced.id(),
+                        unwanted.id(),
+                        provisioning.job().id());
+    }
+
+    @Test
+    void endedJobs_areNone() {
+        Claim done = db.running("k");
+        db.work.finish(done, new Finish.Succeed());
+        Claim failed = db.running("k");
+        db.work.finish(failed, new Finish.Fail("broken", Finish.Fail.Reason.HANDLER));
+        db.jobs.cancel(remote().id(), null, null);
+        assertThat(candidates()).isEmpty();
+    }
+
+    @Test
+    void candidate_saysWhatTheLoopDecidesBy() {
+        Job remote = remote();
+        Claim running = db.running("k");
+        db.jobs.cancel(running.job().id(), null, null);
+        assertThat(db.reconcilable.candidates(null, 100))
+                .containsExactlyInAnyOrder(
+                        new Candidate(remote.id(), JobStatus.QUEUED, 1, "farm", false),
+                        new Candidate(running.job().id(), JobStatus.RUNNING, 4, "local", true));
+    }
+
+    @Test
+    void candidates_comeInPages_eachOnce() {
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            expected.add(remote().id());
+            expected.add(db.running("k").job().id());
+        }
+        List<String> seen = new ArrayList<>();
+        List<Candidate> page = db.reconcilable.candidates(null, 2);
+        while (!page.isEmpty()) {
+            assertThat(page).hasSizeLessThanOrEqualTo(2);
+            page.forEach(candidate -> seen.add(candidate.jobId()));
+            page = db.reconcilable.candidates(page.get(page.size() - 1), 2);
+        }
+        assertThat(seen).containsExactlyInAnyOrderElementsOf(expected);
+        assertThat(seen).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void limitBelowOne_isRefused() {
+        assertThatThrownBy(() -> db.reconcilable.candidates(null, 0)).isInstanceOf(InvalidJobException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"force_generic_plan", "force_custom_plan"})
+    void deepBacklogAndHistory_costTheRecoveryNothing(String mode) throws SQLException {
+        for (int i = 0; i < 20; i++) {
+            db.running("k");
+            remote();
+        }
+        insert(8_000, "Queued", "2, now()");
+        insert(8_000, "Succeeded", "null, null");
+        vacuum();
+        db.undone(tx -> {
+            plan(tx, mode);
+            assertThat(db.store.in(tx).reconcilable().candidates(null, 1_000)).hasSize(40);
+            assertThat(blocks(tx, "execution_jobs")).isLessThan(100);
+            Candidate last = db.store.in(tx).reconcilable().candidates(null, 10).get(9);
+            assertThat(db.store.in(tx).reconcilable().candidates(last, 1_000)).hasSize(30);
+            assertThat(db.store.in(tx).reconcilable().suspects("", 10)).isEmpty();
+            assertThat(blocks(tx, "execution_jobs")).isLessThan(400);
+            assertThat(blocks(tx, "execution_jobs_pkey")).isLessThan(100);
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"force_generic_plan", "force_custom_plan"})
+    void hold_costsAClaimAFewBuffers_andAHeldClaimReadsNoJob(String mode) throws SQLException {
+        insert(3_000, "Queued", "2, now()");
+        vacuum();
+        String[][] forms = {{}, {"k"}, {"k", "other"}};
+        for (String[] kinds : forms) {
+            db.undone(tx -> {
+                plan(tx, mode);
+                PostgresStore store = db.store.in(tx);
+                assertThat(store.work().claim(request(kinds))).hasSize(1);
+                assertThat(blocks(tx, "controls") + blocks(tx, "controls_pkey")).isBetween(1L, 3L + PLANNING);
+                assertThat(blocks(tx, "execution_jobs")).isLessThan(120);
+            });
+            db.undone(tx -> {
+                plan(tx, mode);
+                PostgresStore store = db.store.in(tx);
+                store.controls().hold("ops", null);
+                assertThat(store.work().claim(request(kinds))).isEmpty();
+                assertThat(store.queue().repair(Duration.ZERO, 10)).isZero();
+                assertThat(store.reconcilable().suspects("", 10)).isEmpty();
+                assertThat(store.reconcilable().candidates(null, 10)).isEmpty();
+                assertThat(blocks(tx, "execution_jobs")).isLessThan(PLANNING);
+            });
+        }
+    }
+
+    private static ClaimRequest request(String... kinds) {
+        return ClaimRequest.of("w", StoreFixture.DEFAULT_SOURCE, List.of(kinds), 1);
+    }
+
+    private static void plan(Configuration tx, String mode) {
+        tx.dsl()
+                .select(DSL.function(
+                        DSL.name("pg_catalog", "set_config"),
+                        String.class,
+                        DSL.inline("plan_cache_mode"),
+                        DSL.inline(mode),
+                        DSL.inline(true)))
+                .fetch();
+    }
+
+    /** How many buffers of a table or index this transaction has read so far, the planner's looks at it included. */
+    private long blocks(Configuration tx, String relation) {
+        return tx.dsl()
+                .resultQuery("SELECT pg_stat_get_xact_blocks_fetched('\"" + db.database.schema() + "\"." + relation
+                        + "'::regclass)")
+                .fetchSingle()
+                .get(0, Long.class);
+    }
+
+    /** Also of what earlier tests have left: the planner would read it while it looks for the ends of an index. */
+    private void vacuum() throws SQLException {
+        try (Connection connection = db.database.unpooledDataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("VACUUM (ANALYZE) \"" + db.database.schema() + "\".execution_jobs");
+        }
+    }
+
+    private void insert(int count, String status, String place) throws SQLException {
+        try (Connection connection = db.database.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(
+                    "INSERT INTO \"" + db.database.schema() + "\".execution_jobs (operation_id, version, status,"
+                            + " updated_at, queue_priority, queue_visible_at, expires_at, record, kind, runtime_profile, queue,"
+                            + " backend, priority, created_at, heartbeat_timeout, max_duration)"
+                            + " SELECT '" + status + "-' || md5(i::text), 1, '" + status + "', now(), " + place
+                            + ", now() + interval '7 d', ('{\"operationId\":\"" + status + "-' || md5(i::text)"
+                            + " || '\",\"spec\":{\"kind\":\"k\",\"parameters\":{\"filler\":\"' || repeat('x', 400)"
+                            + " || '\"}}}')::json, 'k', 'managed', 'default', 'local', 2, now(), '90 s', '1 h'"
+                            + " FROM generate_series(1, " + count + ") AS i");
+        }
+    }
+}
