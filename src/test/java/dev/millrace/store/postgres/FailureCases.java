@@ -432,7 +432,7 @@ final class FailureCases {
     private void listsAndCounts() {
         add(Operation.QUERY, db -> {
             Job job = db.submit(kind());
-            return Scene.read(store -> store.jobs().listActive(job.kind(), 10), List.of(job));
+            return Scene.read(store -> store.jobs().listActive(job.kind(), 10).jobs(), List.of(job));
         });
         // What other scenes make meanwhile is counted as well.
         add(Operation.COUNT, db -> answers(store -> store.counts().exact(JobQuery.ALL.withKind(kind()))));
