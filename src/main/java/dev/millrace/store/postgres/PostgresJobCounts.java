@@ -16,6 +16,7 @@ import java.util.Map;
 import org.jooq.CommonTableExpression;
 import org.jooq.Condition;
 import org.jooq.Field;
+import org.jooq.OrderField;
 import org.jooq.Record1;
 import org.jooq.Record2;
 import org.jooq.Select;
@@ -29,6 +30,13 @@ import org.jooq.impl.SQLDataType;
  */
 final class PostgresJobCounts implements JobCounts {
     private static final Field<Long> COUNTED = DSL.field(DSL.name("counted", "jobs"), SQLDataType.BIGINT);
+
+    private static final List<OrderField<?>> QUEUE_ORDER = List.of(
+            EXECUTION_JOBS.RUNTIME_PROFILE,
+            EXECUTION_JOBS.QUEUE,
+            EXECUTION_JOBS.QUEUE_PRIORITY,
+            EXECUTION_JOBS.QUEUE_VISIBLE_AT,
+            EXECUTION_JOBS.OPERATION_ID);
 
     private final Database database;
 
@@ -61,7 +69,8 @@ final class PostgresJobCounts implements JobCounts {
                         Operation.COUNT_BY_STATUS,
                         dsl -> dsl.select(status, COUNTED)
                                 .from(wanted)
-                                .crossJoin(counted(upTo, EXECUTION_JOBS.STATUS.eq(status)))
+                                .crossJoin(counted(
+                                        upTo, only(EXECUTION_JOBS.STATUS, status), byTime(EXECUTION_JOBS.STATUS)))
                                 .fetch())
                 .forEach(row -> counts.put(row.value1(), count(row.value2(), upTo)));
         return counts;
@@ -83,7 +92,7 @@ final class PostgresJobCounts implements JobCounts {
                         dsl -> dsl.withRecursive(kinds)
                                 .select(kind, COUNTED)
                                 .from(kinds)
-                                .crossJoin(counted(upTo, EXECUTION_JOBS.KIND.eq(kind)))
+                                .crossJoin(counted(upTo, only(EXECUTION_JOBS.KIND, kind), byTime(EXECUTION_JOBS.KIND)))
                                 .where(kind.isNotNull())
                                 .fetch())
                 .forEach(row -> counts.put(row.value1(), count(row.value2(), upTo)));
@@ -119,7 +128,7 @@ final class PostgresJobCounts implements JobCounts {
                         dsl -> dsl.withRecursive(sources)
                                 .select(profile, queue, COUNTED)
                                 .from(sources)
-                                .crossJoin(counted(upTo, PostgresJobQueue.due(profile, queue)))
+                                .crossJoin(counted(upTo, PostgresJobQueue.due(profile, queue), QUEUE_ORDER))
                                 .fetch())
                 .forEach(row ->
                         counts.put(new ClaimRequest.Source(row.value1(), row.value2()), count(row.value3(), upTo)));
@@ -142,17 +151,31 @@ final class PostgresJobCounts implements JobCounts {
                 Operation.COUNT_WAITING,
                 source.queue(),
                 dsl -> dsl.select(COUNTED)
-                        .from(counted(upTo, due))
+                        .from(counted(upTo, due, QUEUE_ORDER))
                         .fetchSingle()
                         .value1());
         return count(jobs, upTo);
     }
 
-    /** How many rows fulfil the condition: one more than the bound if there are more. */
-    private static Table<?> counted(int upTo, Condition condition) {
+    /** Compared with a list of one, so that the column isn't known to be constant and its order is that of its index. */
+    private static <T> Condition only(Field<T> column, Field<T> value) {
+        return column.eq(DSL.any(DSL.array(value)));
+    }
+
+    private static List<OrderField<?>> byTime(Field<?> column) {
+        return List.of(column, EXECUTION_JOBS.CREATED_AT.desc(), EXECUTION_JOBS.OPERATION_ID.desc());
+    }
+
+    /**
+     * How many rows fulfil the condition: one more than the bound if there are more. They are counted in the order of an
+     * index, for then that index is read. Without an order, a planner that thinks such rows frequent reads the table
+     * until it has found enough of them, and all of it if it was wrong.
+     */
+    private static Table<?> counted(int upTo, Condition condition, List<OrderField<?>> order) {
         Table<?> some = DSL.selectOne()
                 .from(EXECUTION_JOBS)
                 .where(condition)
+                .orderBy(order)
                 .limit(DSL.inline(upTo + 1))
                 .asTable(DSL.name("some"));
         return DSL.lateral(DSL.select(DSL.count().cast(SQLDataType.BIGINT).as("jobs"))

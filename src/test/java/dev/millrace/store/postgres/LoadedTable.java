@@ -73,7 +73,7 @@ final class LoadedTable {
     }
 
     static void vacuumAndAnalyze(TestDatabase database) {
-        run(database, "VACUUM (ANALYZE) ");
+        run(database, "VACUUM (ANALYZE, INDEX_CLEANUP ON) ");
     }
 
     /** Clears away what was rolled back, in the indexes as well. Statistics stay as they were. */

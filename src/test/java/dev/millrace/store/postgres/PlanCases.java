@@ -217,9 +217,11 @@ final class PlanCases {
     }
 
     private void attempts() {
+        // Of jobs that run already: beside their own claim, in the same transaction, there would be no room on their
+        // pages.
         add(PlanCase.of(Operation.BEAT, "50 jobs", store -> {
-                    List<Attempt> attempts = store.work().claim(ClaimRequest.of("w", SOURCE, List.of(), 50)).stream()
-                            .map(Claim::attempt)
+                    List<Attempt> attempts = store.reconcilable().suspects("", 50).stream()
+                            .map(Suspect::attempt)
                             .toList();
                     return () -> store.work().beat(attempts);
                 })

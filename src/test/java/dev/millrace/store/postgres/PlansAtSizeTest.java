@@ -74,6 +74,7 @@ class PlansAtSizeTest {
         list(calls, "a correlation", JobQuery.ALL.with(Dimension.CORRELATION, "c-17"));
         calls.put("suspects", new Call(store -> store.reconcilable().suspects("", 100), PAGE));
         calls.put("waiting", new Call(store -> store.counts().waiting(500), 5_000));
+        calls.put("by kind", new Call(store -> store.counts().byKind(500), 8_000));
         calls.put("by status", new Call(store -> store.counts().byStatus(500), 5_000));
         // Last: what they leave behind when they are rolled back would lie in the way of the others.
         for (int limit : new int[] {1, 10, 50}) {
