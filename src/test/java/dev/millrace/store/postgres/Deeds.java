@@ -12,8 +12,10 @@ import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobConflictException;
 import dev.millrace.store.JobQuery;
+import dev.millrace.store.LogEntry;
 import dev.millrace.store.ReconcilableJobs.Expiry;
 import dev.millrace.store.ReconcilableJobs.Suspect;
+import dev.millrace.store.Retention;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import dev.millrace.types.Priority;
@@ -31,6 +33,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.jooq.DSLContext;
 import org.jooq.impl.DSL;
@@ -78,6 +81,16 @@ final class Deeds {
         OF.put(Operation.EXPIRE, Deeds::expire);
         OF.put(Operation.IS_LOCKED, Deeds::isLocked);
         OF.put(Operation.SHORTEST_TIMEOUT, deeds -> deeds.store.reconcilable().shortestHeartbeatTimeout());
+
+        OF.put(Operation.APPEND, deeds -> deeds.append(line -> line.withEventId("event-" + deeds.random.nextInt(50))));
+        OF.put(Operation.APPEND_WITHOUT_EVENT_ID, deeds -> deeds.append(line -> line));
+        OF.put(Operation.READ_LOG, deeds -> deeds.store.logs().tail(deeds.id(), 20));
+        OF.put(Operation.KEEP_LOG, deeds -> deeds.store.logs().setRetention(deeds.id(), deeds.delay()));
+
+        OF.put(Operation.PUT_RESULT, deeds -> deeds.store.results().put(deeds.id(), JsonText.of("{}"), deeds.delay()));
+        OF.put(Operation.GET_RESULT, deeds -> deeds.store.results().get(deeds.id()));
+
+        OF.put(Operation.SWEEP, Deeds::sweep);
 
         OF.put(Operation.CLOCK, deeds -> deeds.store.clock().now());
     }
@@ -253,6 +266,26 @@ final class Deeds {
 
     private void isLocked() {
         store.reconcilable().suspects("", 1).forEach(store.reconcilable()::isLocked);
+    }
+
+    private void append(UnaryOperator<LogEntry> how) {
+        LogEntry line = LogEntry.of(1, LogEntry.Level.INFO, "said by " + worker);
+        store.logs().append(id(), List.of(how.apply(line), how.apply(line)));
+    }
+
+    /** One ended job outlives its retention, and all is swept that has. */
+    private void sweep() {
+        store.jobs().get(id()).filter(job -> job.status().isFinal()).ifPresent(job -> {
+            ledger.mayBeDeleted(job);
+            caller.update(EXECUTION_JOBS)
+                    .set(EXECUTION_JOBS.EXPIRES_AT, DbTime.STATEMENT)
+                    .where(EXECUTION_JOBS.OPERATION_ID.eq(job.id()))
+                    .and(EXECUTION_JOBS.CREATED_AT.eq(job.createdAt()))
+                    .execute();
+        });
+        for (Retention.Subject subject : Retention.Subject.values()) {
+            store.retention().sweep(subject, 10);
+        }
     }
 
     /** Applications delete no jobs; this makes room for the next one of the id, mostly where one has ended. */
