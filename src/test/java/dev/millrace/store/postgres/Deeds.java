@@ -6,9 +6,12 @@ import dev.millrace.job.Job;
 import dev.millrace.job.JobSpec;
 import dev.millrace.job.NewJob;
 import dev.millrace.job.RetryPolicy;
+import dev.millrace.store.AssignedClaim;
+import dev.millrace.store.Assignment;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Completion;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobConflictException;
 import dev.millrace.store.JobQuery;
@@ -23,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +56,10 @@ final class Deeds {
         OF.put(Operation.GET, deeds -> deeds.store.jobs().get(deeds.id()));
         OF.put(Operation.COMPARE_AND_SET, deeds -> deeds.compareAndSet(deeds.store, deeds.id()));
         OF.put(Operation.CANCEL, deeds -> deeds.store.jobs().cancel(deeds.id(), deeds.worker, null));
+        OF.put(Operation.RETRY, Deeds::retry);
+        OF.put(Operation.SEED, Deeds::seed);
+        OF.put(Operation.SUBMIT_ALL, Deeds::submitAll);
+        OF.put(Operation.CANCEL_ALL, deeds -> deeds.store.jobs().cancelAll(deeds.ids(20), deeds.worker, null));
         OF.put(Operation.QUERY, Deeds::readAllPages);
         OF.put(Operation.COUNT, deeds -> deeds.store.counts().exact(JobQuery.ALL));
         OF.put(Operation.COUNT_BY_STATUS, deeds -> deeds.store.counts().byStatus(100));
@@ -65,6 +73,7 @@ final class Deeds {
         OF.put(Operation.REPAIR, deeds -> deeds.store.queue().repair(Duration.ZERO, 20));
 
         OF.put(Operation.CLAIM, Deeds::claim);
+        OF.put(Operation.CLAIM_ASSIGNED, Deeds::claimAssigned);
         OF.put(Operation.RECOVER, deeds -> deeds.store.work().recover(deeds.tokens()));
         OF.put(Operation.BEAT, deeds -> deeds.store.work().beat(deeds.attempts()));
         OF.put(
@@ -75,6 +84,7 @@ final class Deeds {
                 deeds ->
                         deeds.withClaim((id, claim) -> deeds.store.work().progress(claim.attempt(), 50.0, "half-way")));
         OF.put(Operation.FINISH, deeds -> deeds.withClaim((id, claim) -> deeds.finish(claim)));
+        OF.put(Operation.FINISH_ALL, Deeds::finishAll);
 
         OF.put(Operation.PROBE, deeds -> deeds.store.reconcilable().probe());
         OF.put(Operation.SUSPECTS, deeds -> deeds.store.reconcilable().suspects(deeds.id(), 10));
@@ -170,15 +180,41 @@ final class Deeds {
         }
     }
 
-    private void submit(PostgresStore where, String id) {
+    private NewJob job(String id) {
         NewJob job = NewJob.of(id, KINDS.get(ledger.ids.indexOf(id) % KINDS.size()), JsonText.of("{}"));
+        return job.withPolicies(job.policies().withRetry(RetryPolicy.fixed(1_000, Duration.ZERO)))
+                .withDelay(delay());
+    }
+
+    private void submit(PostgresStore where, String id) {
         try {
-            where.jobs()
-                    .submit(job.withPolicies(job.policies().withRetry(RetryPolicy.fixed(1_000, Duration.ZERO)))
-                            .withDelay(delay()));
+            where.jobs().submit(job(id));
         } catch (JobConflictException e) {
             // Somebody has changed it since its creation.
         }
+    }
+
+    private void submitAll() {
+        try {
+            store.jobs().submitAll(ids(10).stream().map(this::job).toList());
+        } catch (JobConflictException e) {
+            // As above.
+        }
+    }
+
+    private void seed() {
+        String id = ledger.seededId(random);
+        store.jobs().seed(Job.of(id, JobSpec.of("b", JsonText.of("{}")), ledger.creation()));
+    }
+
+    private void retry() {
+        store.jobs()
+                .get(id())
+                .filter(job -> job.status().isFinal())
+                .ifPresent(job -> ledger.reviving(job, () -> {
+                    store.jobs().retry(job.id(), worker, "again");
+                    return store.jobs().get(job.id()).map(Job::version).orElse(Long.MAX_VALUE);
+                }));
     }
 
     private void create() {
@@ -221,6 +257,32 @@ final class Deeds {
                         kinds.subList(0, random.nextInt(3)),
                         1 + random.nextInt(10)))
                 .forEach(ledger::claimed);
+    }
+
+    private void claimAssigned() {
+        String id = id();
+        AssignedClaim claim = AssignedClaim.of(worker, id);
+        if (random.nextBoolean()) {
+            age(id);
+            claim = claim.withTakeover(AssignedClaim.Takeover.OUTAGE_GRACE_IS_OVER);
+        }
+        if (store.queue().claim(claim) instanceof Assignment.Taken taken) {
+            ledger.claimed(taken.claim());
+        }
+    }
+
+    private void finishAll() {
+        Map<Attempt, Completion> completions = new HashMap<>();
+        for (String id : ids(10)) {
+            Claim claim = ledger.claim(id, random);
+            if (claim != null) {
+                completions.put(claim.attempt(), new Completion(claim, finish()));
+            }
+        }
+        for (Attempt ended : store.work().finishAll(completions.values())) {
+            Completion completion = completions.get(ended);
+            ledger.finished(completion.claim(), completion.finish());
+        }
     }
 
     private void finish(Claim claim) {

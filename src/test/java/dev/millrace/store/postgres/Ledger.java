@@ -45,6 +45,9 @@ final class Ledger {
         EXPIRED
     }
 
+    /** How many of the jobs, the last ones, may be overwritten by others at any time. */
+    private static final int SEEDED = 10;
+
     /** In the order in which callers lock them. */
     final List<String> ids;
 
@@ -104,8 +107,12 @@ final class Ledger {
         mayBeDeleted.add(Life.of(job));
     }
 
+    String seededId(Random random) {
+        return ids.get(ids.size() - 1 - random.nextInt(SEEDED));
+    }
+
     boolean isDeletable(Life life) {
-        return mayBeDeleted.contains(life);
+        return mayBeDeleted.contains(life) || ids.indexOf(life.id()) >= ids.size() - SEEDED;
     }
 
     /**
