@@ -16,6 +16,7 @@ import dev.millrace.store.Finish;
 import dev.millrace.store.JobConflictException;
 import dev.millrace.store.JobQuery;
 import dev.millrace.store.LogEntry;
+import dev.millrace.store.Lease;
 import dev.millrace.store.ReconcilableJobs.Expiry;
 import dev.millrace.store.ReconcilableJobs.Suspect;
 import dev.millrace.store.Retention;
@@ -88,6 +89,7 @@ final class Deeds {
 
         OF.put(Operation.PROBE, deeds -> deeds.store.reconcilable().probe());
         OF.put(Operation.SUSPECTS, deeds -> deeds.store.reconcilable().suspects(deeds.id(), 10));
+        OF.put(Operation.CANDIDATES, deeds -> deeds.store.reconcilable().candidates(null, 20));
         OF.put(Operation.EXPIRE, Deeds::expire);
         OF.put(Operation.IS_LOCKED, Deeds::isLocked);
         OF.put(Operation.SHORTEST_TIMEOUT, deeds -> deeds.store.reconcilable().shortestHeartbeatTimeout());
@@ -101,10 +103,19 @@ final class Deeds {
         OF.put(Operation.GET_RESULT, deeds -> deeds.store.results().get(deeds.id()));
 
         OF.put(Operation.SWEEP, Deeds::sweep);
+        OF.put(Operation.ACQUIRE, Deeds::changeUnderALease);
+        OF.put(Operation.RENEW, deeds -> deeds.withLease(deeds::renew));
+        OF.put(Operation.RELEASE_LEASE, deeds -> deeds.withLease(deeds.store.leases()::release));
+        OF.put(Operation.LEASE_HOLDER, deeds -> deeds.withLease(lease -> {}));
+
+        OF.put(Operation.HOLD, Deeds::holdForAMoment);
+        OF.put(Operation.RELEASE_HOLD, deeds -> deeds.store.controls().release(deeds.worker));
+        OF.put(Operation.HELD, deeds -> deeds.store.controls().held());
 
         OF.put(Operation.CLOCK, deeds -> deeds.store.clock().now());
     }
 
+    private static final Duration LEASE = Duration.ofMillis(20);
     private static final int CONTESTED = 8;
     private static final List<String> KINDS = List.of("a", "b", "c");
 
@@ -227,6 +238,33 @@ final class Deeds {
 
     private void compareAndSet(PostgresStore where, String id) {
         where.jobs().get(id).ifPresent(job -> where.jobs().compareAndSet(job, changed(job), delay()));
+    }
+
+    /** One of two leases for all jobs, so that it is waited for. */
+    private void changeUnderALease() {
+        store.leases()
+                .acquire(lease(), worker, LEASE)
+                .ifPresent(lease -> store.jobs()
+                        .get(id())
+                        .ifPresent(job -> store.jobs().compareAndSet(job, changed(job), delay(), lease)));
+    }
+
+    /** Whoever holds it. */
+    private void withLease(Consumer<Lease> deed) {
+        store.leases().holder(lease()).ifPresent(deed);
+    }
+
+    private void renew(Lease lease) {
+        store.leases().renew(lease, LEASE);
+    }
+
+    private String lease() {
+        return "lease-" + random.nextInt(2);
+    }
+
+    private void holdForAMoment() {
+        store.controls().hold(worker, null);
+        store.controls().release(worker);
     }
 
     private Job changed(Job job) {

@@ -11,6 +11,9 @@ import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
+import dev.millrace.store.AssignedClaim;
+import dev.millrace.store.AssignedClaim.Takeover;
+import dev.millrace.store.Assignment;
 import dev.millrace.store.CancelResult;
 import dev.millrace.store.Claim;
 import dev.millrace.store.Controls.Hold;
@@ -19,11 +22,13 @@ import dev.millrace.store.Pulse;
 import dev.millrace.store.ReconcilableJobs.Cause;
 import dev.millrace.store.ReconcilableJobs.Expiry;
 import dev.millrace.store.ReconcilableJobs.Suspect;
+import dev.millrace.store.Retention;
 import dev.millrace.types.JobStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -33,6 +38,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
+import org.jooq.impl.DSL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -112,6 +118,52 @@ class HoldTest {
         assertThat(db.claim(1, "a")).hasSize(1);
         assertThat(db.claim(1)).hasSize(1);
         assertThat(db.claim(9, "a", "b")).hasSize(4);
+    }
+
+    @Test
+    void heldClaims_ofOneJob_takeItNeitherFromTheQueueNorFromASilentWorker() {
+        Job queued = db.submit("k");
+        AssignedClaim request = AssignedClaim.of("w", queued.id());
+        Claim silent = db.running("silent");
+        db.age(silent.job().id(), Duration.ofSeconds(91));
+        AssignedClaim takeover = AssignedClaim.of("w", silent.job().id()).withTakeover(Takeover.OUTAGE_GRACE_IS_OVER);
+        db.controls.hold("ops", null);
+        for (AssignedClaim held : List.of(request, takeover)) {
+            assertThat(db.queue.claim(held))
+                    .isInstanceOfSatisfying(
+                            Assignment.Refused.class,
+                            refused -> assertThat(refused.reason()).isEqualTo(Assignment.Reason.ON_HOLD));
+        }
+        assertThat(db.get(queued.id())).isEqualTo(queued);
+        db.controls.release("ops");
+        assertThat(db.queue.claim(request)).isInstanceOf(Assignment.Taken.class);
+        assertThat(db.queue.claim(takeover)).isInstanceOf(Assignment.Taken.class);
+    }
+
+    @Test
+    void heldSweeps_deleteNothing_untilTheRelease() {
+        Job ended = db.submit("k");
+        db.jobs.cancel(ended.id(), null, null);
+        db.dsl
+                .update(EXECUTION_JOBS)
+                .set(EXECUTION_JOBS.EXPIRES_AT, DSL.val(Instant.EPOCH, DbTime.INSTANT))
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(ended.id()))
+                .execute();
+        String key = "lease-" + UUID.randomUUID();
+        assertThat(db.leases.acquire(key, "w", Duration.ofMillis(1))).isPresent();
+        db.awaitTime(db.now().plusMillis(2));
+        db.controls.hold("ops", null);
+        for (Retention.Subject subject : Retention.Subject.values()) {
+            assertThat(db.store.retention().sweep(subject, 10).deleted())
+                    .as("%s", subject)
+                    .isZero();
+        }
+        assertThat(db.jobs.get(ended.id())).isPresent();
+        db.controls.release("ops");
+        assertThat(db.store.retention().sweep(Retention.Subject.JOBS, 10).deleted())
+                .isOne();
+        assertThat(db.store.retention().sweep(Retention.Subject.LEASES, 10).deleted())
+                .isOne();
     }
 
     @Test

@@ -15,7 +15,9 @@ record Plan(JsonNode json) {
 
     /** What the gate asks of the controls, once in a while, and the driver of the types, is not the operation's. */
     boolean isTheOperations() {
-        return !text().contains("controls\"") && !text().contains("pg_catalog.pg_type");
+        return !text().contains("to_regclass")
+                && !text().contains("'schema.version'")
+                && !text().contains("pg_catalog.pg_type");
     }
 
     long buffers() {
@@ -64,7 +66,8 @@ record Plan(JsonNode json) {
         List<String> offences = new ArrayList<>();
         visit(root(), node -> {
             String type = node.path("Node Type").asText();
-            if (type.equals("Seq Scan")) {
+            // The controls are a page of a few rows, and an index of them is another page.
+            if (type.equals("Seq Scan") && !node.path("Relation Name").asText().equals("controls")) {
                 offences.add("reads all of " + node.path("Relation Name").asText());
             }
             if (type.endsWith("Sort") && !usesKeys(node)) {

@@ -11,6 +11,7 @@ import dev.millrace.store.Completion;
 import dev.millrace.store.Dimension;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobQuery;
+import dev.millrace.store.Lease;
 import dev.millrace.store.ReconcilableJobs.Cause;
 import dev.millrace.store.ReconcilableJobs.Suspect;
 import dev.millrace.types.JobStatus;
@@ -34,6 +35,7 @@ import java.util.stream.Stream;
 final class PlanCases {
     private static final List<ClaimRequest.Source> SOURCE = StoreFixture.DEFAULT_SOURCE;
     private static final JsonText PARAMETERS = parameters();
+    private static final Duration MINUTE = Duration.ofMinutes(1);
 
     /** The limit of lists, and so what a page may sort. */
     static final int PAGE = JobQuery.DEFAULT_LIMIT;
@@ -51,6 +53,8 @@ final class PlanCases {
         all.claims();
         all.attempts();
         all.recovery();
+        all.leases();
+        all.controls();
         all.deeds();
         return all.cases;
     }
@@ -256,6 +260,12 @@ final class PlanCases {
                         store -> () -> store.reconcilable().suspects("", 100))
                 .sorting(100)
                 .atMost(225));
+        add(PlanCase.of(
+                        Operation.CANDIDATES,
+                        "all",
+                        store -> () -> store.reconcilable().candidates(null, 1_000))
+                .sorting(1_000)
+                .atMost(626));
         with(Operation.EXPIRE, "back to the queue", 100, store -> {
             Suspect suspect = store.reconcilable().suspects("", 1).get(0);
             return () -> store.reconcilable().expire(suspect, new Finish.Retry(Duration.ZERO, "expired"));
@@ -270,6 +280,61 @@ final class PlanCases {
                 225,
                 store -> store.reconcilable().shortestHeartbeatTimeout());
         plain(Operation.CLOCK, "now", 0, store -> store.clock().now());
+    }
+
+    private void leases() {
+        plain(Operation.ACQUIRE, "new", 15, store -> store.leases().acquire(StoreFixture.newId(), "w", MINUTE));
+        with(Operation.ACQUIRE, "held", 10, store -> {
+            Lease lease = lease(store);
+            return () -> store.leases().acquire(lease.key(), "other", MINUTE);
+        });
+        with(Operation.RENEW, "held", 20, store -> {
+            Lease lease = lease(store);
+            return () -> store.leases().renew(lease, MINUTE);
+        });
+        with(Operation.RELEASE_LEASE, "held", 10, store -> {
+            Lease lease = lease(store);
+            return () -> store.leases().release(lease);
+        });
+        with(Operation.LEASE_HOLDER, "held", 10, store -> {
+            Lease lease = lease(store);
+            return () -> store.leases().holder(lease.key());
+        });
+        with(Operation.COMPARE_AND_SET, "under a lease", 110, store -> {
+            Lease lease = lease(store);
+            Job job = store.jobs().submit(newJob()).job();
+            Job changed = job.withAudit(job.audit().withCorrelationId("c"));
+            return () -> store.jobs().compareAndSet(job, changed, Duration.ZERO, lease);
+        });
+    }
+
+    private static Lease lease(PostgresStore store) {
+        return store.leases().acquire(StoreFixture.newId(), "w", MINUTE).orElseThrow();
+    }
+
+    private void controls() {
+        plain(Operation.HOLD, "new", 10, store -> store.controls().hold("me", null));
+        with(Operation.RELEASE_HOLD, "held", 10, store -> {
+            store.controls().hold("me", null);
+            return () -> store.controls().release("me");
+        });
+        plain(Operation.HELD, "no", 3, store -> store.controls().held());
+        with(Operation.CLAIM, "held", 3, store -> {
+            store.controls().hold("me", null);
+            return () -> store.work().claim(ClaimRequest.of("worker", SOURCE, List.of("kind-4"), 50));
+        });
+        with(Operation.SUSPECTS, "held", 3, store -> {
+            store.controls().hold("me", null);
+            return () -> store.reconcilable().suspects("", 100);
+        });
+        with(Operation.CANDIDATES, "held", 3, store -> {
+            store.controls().hold("me", null);
+            return () -> store.reconcilable().candidates(null, 1_000);
+        });
+        with(Operation.REPAIR, "held", 3, store -> {
+            store.controls().hold("me", null);
+            return () -> store.queue().repair(Duration.ZERO, 1_000);
+        });
     }
 
     /** What operators do, and what is done to many jobs at once. */
