@@ -14,6 +14,8 @@ import dev.millrace.job.JobReferences;
 import dev.millrace.job.JobSpec;
 import dev.millrace.job.NewJob;
 import dev.millrace.job.PastAttempt;
+import dev.millrace.store.AssignedClaim;
+import dev.millrace.store.Assignment;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.CancelResult;
 import dev.millrace.store.Claim;
@@ -29,6 +31,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +42,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jooq.Field;
 import org.jooq.impl.DSL;
@@ -396,6 +400,10 @@ class BulkTest {
             assertThat(db.work.finishAll(completions(claims.subList(0, 3), finish)))
                     .isEmpty();
         }
+        // Not even for one that has looked at the job since: the token is the fence.
+        Claim late = new Claim(second.job(), claims.get(0).token(), 0);
+        assertThat(db.work.finishAll(List.of(new Completion(late, new Finish.Succeed()))))
+                .isEmpty();
         assertThat(db.get(second.job().id())).isEqualTo(second.job());
         assertThat(db.get(ended.id())).isEqualTo(ended);
         List<Completion> mixed = new ArrayList<>(completions(claims, new Finish.Succeed()));
@@ -497,6 +505,49 @@ class BulkTest {
                             .isTrue());
         }
         assertThat(deadlocks()).isEqualTo(before);
+    }
+
+    /** While one of three rows is held, what waits for it has the ones before it, and none behind: all do it in one order. */
+    @Test
+    void bulkCalls_takeJobsInTheOrderOfTheirIds() throws Exception {
+        List<NewJob> sorted = newJobs(3).stream()
+                .sorted(Comparator.comparing(NewJob::id, Bulk.BY_ID))
+                .toList();
+        List<NewJob> backwards = List.of(sorted.get(2), sorted.get(1), sorted.get(0));
+        NewJob last = sorted.get(2);
+        whileHeld(
+                inner -> inner.jobs().submit(sorted.get(1)),
+                () -> db.jobs.submitAll(backwards),
+                () -> assertThat(db.jobs.submit(last).created()).isTrue());
+        List<Claim> claims = new ArrayList<>();
+        for (NewJob job : backwards) {
+            Assignment answer = db.queue.claim(AssignedClaim.of("w", job.id()));
+            claims.add(((Assignment.Taken) answer).claim());
+        }
+        Consumer<PostgresStore> middle =
+                inner -> inner.jobs().cancel(sorted.get(1).id(), "first", null);
+        whileHeld(
+                middle,
+                () -> db.jobs.cancelAll(backwards.stream().map(NewJob::id).toList(), null, null),
+                () -> db.work.progress(claims.get(0).attempt(), 1.0, null));
+        whileHeld(
+                inner -> inner.work().progress(claims.get(1).attempt(), 2.0, null),
+                () -> db.work.finishAll(completions(claims, new Finish.Succeed())),
+                () -> db.work.progress(claims.get(0).attempt(), 3.0, null));
+    }
+
+    private void whileHeld(Consumer<PostgresStore> held, Runnable waiting, Runnable unhindered) throws Exception {
+        CompletableFuture<?>[] call = new CompletableFuture<?>[1];
+        db.dsl.transaction(tx -> {
+            held.accept(db.store.in(tx));
+            call[0] = CompletableFuture.runAsync(waiting);
+            db.awaitLockWaiter();
+            StoreFixture.withoutWaiting(() -> {
+                unhindered.run();
+                return true;
+            });
+        });
+        call[0].get(30, TimeUnit.SECONDS);
     }
 
     /** Deadlocks that our own transactions survive by repetition count as well. */
