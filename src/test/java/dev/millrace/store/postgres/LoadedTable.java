@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -28,7 +29,9 @@ import java.util.Random;
  * queues and one other profile; ten are of the queue {@code rare}. Kinds (ten) follow each other in runs of 100 jobs. Of
  * twenty tenants two have no name, and ten jobs are of the tenant {@code tenant-rare}. A requester has 400 jobs and a run 50, spread over
  * the table; two jobs in succession share a correlation. The record is 2.4 kB and lies outside of the row, as one of 5 kB would;
- * rows are about 400 bytes, 14 on a page.
+ * rows are about 400 bytes, 14 on a page. The retention of the oldest 1,050, all of which have ended, is over.
+ *
+ * <p>400 of the jobs have a log of 100 lines, which lie together, and 2,000 a result.
  */
 final class LoadedTable {
     /** How the statuses are mixed. */
@@ -52,6 +55,13 @@ final class LoadedTable {
 
     private static final int PARAMETER_BYTES = 1_500;
 
+    private static final List<String> TABLES = List.of(
+            "execution_jobs",
+            "execution_job_log_streams",
+            "execution_job_log_entries",
+            "execution_job_log_event_identities",
+            "result_packages");
+
     private LoadedTable() {}
 
     /** Replaces all jobs. Statistics stay as they were. */
@@ -72,6 +82,26 @@ final class LoadedTable {
         }
     }
 
+    /** Logs and results of some of the jobs. */
+    static void loadLogsAndResults(TestDatabase database) {
+        String schema = "\"" + database.schema() + "\".";
+        try (Connection connection = database.adminDataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("INSERT INTO " + schema + "execution_job_log_streams"
+                    + " SELECT 'job-' || lpad((n * 450)::text, 9, '0'), 100, 0, 0, now() + interval '7 days'"
+                    + " FROM generate_series(1, 400) AS series(n)");
+            statement.execute("INSERT INTO " + schema + "execution_job_log_entries"
+                    + " SELECT operation_id, n, json_build_object('at', now(), 'message', repeat('A line. ', 12))"
+                    + " FROM " + schema + "execution_job_log_streams, generate_series(0, 99) AS series(n)"
+                    + " ORDER BY operation_id, n");
+            statement.execute("INSERT INTO " + schema + "result_packages"
+                    + " SELECT 'job-' || lpad((n * 90)::text, 9, '0'), json_build_object('sum', repeat('4711', 50)),"
+                    + " now() + interval '7 days' FROM generate_series(1, 2000) AS series(n)");
+        } catch (SQLException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     static void vacuumAndAnalyze(TestDatabase database) {
         run(database, "VACUUM (ANALYZE, INDEX_CLEANUP ON) ");
     }
@@ -84,7 +114,9 @@ final class LoadedTable {
     private static void run(TestDatabase database, String command) {
         try (Connection connection = database.adminDataSource().getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute(command + table(database));
+            for (String table : TABLES) {
+                statement.execute(command + "\"" + database.schema() + "\"." + table);
+            }
         } catch (SQLException e) {
             throw new AssertionError(e);
         }
@@ -121,7 +153,7 @@ final class LoadedTable {
               CASE WHEN status IN ('Running', 'Provisioning') AND n %% 12 = 0 THEN created
                    WHEN claimed THEN clock_timestamp() END,
               CASE WHEN ended THEN created END, created, CASE WHEN placed THEN priority END,
-              CASE WHEN placed THEN created END, created + interval '30 days',
+              CASE WHEN placed THEN created END, created + CASE WHEN n <= 1050 THEN interval '0' ELSE interval '30 days' END,
               replace(replace(replace(replace(replace(replace(replace(replace(replace(record,
                 '"ID"', '"' || id || '"'), '"KIND"', '"' || kind || '"'), '"PROFILE"', '"' || profile || '"'),
                 '"QUEUE"', '"' || queue || '"'), '"SERVER"', '"' || server || '"'), '"RUN"', '"' || run || '"'),

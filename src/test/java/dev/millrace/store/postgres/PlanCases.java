@@ -12,8 +12,10 @@ import dev.millrace.store.Dimension;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobQuery;
 import dev.millrace.store.Lease;
+import dev.millrace.store.LogEntry;
 import dev.millrace.store.ReconcilableJobs.Cause;
 import dev.millrace.store.ReconcilableJobs.Suspect;
+import dev.millrace.store.Retention.Subject;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import java.time.Duration;
@@ -37,6 +39,9 @@ final class PlanCases {
     private static final JsonText PARAMETERS = parameters();
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
+    /** A job of the table that has a log of 100 lines. */
+    private static final String LOG = "job-000090000";
+
     /** The limit of lists, and so what a page may sort. */
     static final int PAGE = JobQuery.DEFAULT_LIMIT;
 
@@ -56,6 +61,8 @@ final class PlanCases {
         all.leases();
         all.controls();
         all.deeds();
+        all.logs();
+        all.resultsAndRetention();
         return all.cases;
     }
 
@@ -103,7 +110,13 @@ final class PlanCases {
 
     private void lists() {
         list("first page", 7, JobQuery.ALL);
-        list("second page", 7, secondPage());
+        // As the first one, 7 at best: its 51 rows lie on four or five pages, and its index entries on one leaf or two.
+        add(PlanCase.of(Operation.QUERY, "second page", store -> {
+                    String first = store.jobs().query(JobQuery.ALL).next().orElseThrow();
+                    return () -> store.jobs().query(JobQuery.ALL.after(first));
+                })
+                .sorting(PAGE)
+                .atMost(9));
         list("status Failed", 71, JobQuery.ALL.withStatuses(JobStatus.FAILED));
         list("status Succeeded, behind the backlog", 71, JobQuery.ALL.withStatuses(JobStatus.SUCCEEDED));
         list(
@@ -136,11 +149,6 @@ final class PlanCases {
         add(PlanCase.of(Operation.QUERY, name, store -> () -> store.jobs().query(query))
                 .sorting(PAGE)
                 .atMost(mark));
-    }
-
-    private static JobQuery secondPage() {
-        return JobQuery.ALL.after(
-                new JobCursor(Instant.now().minus(Duration.ofDays(1).plusMinutes(1)), "job-").text());
     }
 
     private void counts() {
@@ -334,6 +342,86 @@ final class PlanCases {
         with(Operation.REPAIR, "held", 3, store -> {
             store.controls().hold("me", null);
             return () -> store.queue().repair(Duration.ZERO, 1_000);
+        });
+    }
+
+    private void logs() {
+        appending(Operation.APPEND, store -> {
+            String log = log(store, 100);
+            LogEntry line = line(100).withEventId("event");
+            return () -> store.logs().append(log, List.of(line));
+        });
+        appending(Operation.APPEND_WITHOUT_EVENT_ID, store -> {
+            String log = log(store, 100);
+            return () -> store.logs().append(log, List.of(line(100)));
+        });
+        add(PlanCase.of(
+                        Operation.READ_LOG,
+                        "the last 50 of 100 lines",
+                        store -> () -> store.logs().tail(LOG, 50))
+                .sorting(50)
+                .atMost(20));
+        add(PlanCase.of(
+                        Operation.READ_LOG,
+                        "a page of 50 of 100 lines",
+                        store -> () -> store.logs().page(LOG, null, 50))
+                .sorting(50)
+                .atMost(20));
+        with(Operation.KEEP_LOG, "there", 20, store -> {
+            String log = log(store, 1);
+            return () -> store.logs().setRetention(log, MINUTE);
+        });
+    }
+
+    /** It sorts the new lines by their event ids, and numbers them in their own order. */
+    private void appending(Operation operation, Function<PostgresStore, Runnable> preparation) {
+        add(PlanCase.of(operation, "one line to a log of 100", preparation)
+                .sorting(1)
+                .atMost(60));
+    }
+
+    private static String log(PostgresStore store, int lines) {
+        String id = StoreFixture.newId();
+        store.logs()
+                .append(id, IntStream.range(0, lines).mapToObj(PlanCases::line).toList());
+        return id;
+    }
+
+    private static LogEntry line(int number) {
+        return LogEntry.of(
+                1, LogEntry.Level.INFO, "Line " + number + " says what a line says, in a hundred characters or so");
+    }
+
+    private void resultsAndRetention() {
+        plain(
+                Operation.PUT_RESULT,
+                "of 5 kB",
+                30,
+                store -> store.results().put(StoreFixture.newId(), PARAMETERS, MINUTE));
+        with(Operation.GET_RESULT, "of 5 kB", 10, store -> {
+            String id = StoreFixture.newId();
+            store.results().put(id, PARAMETERS, MINUTE);
+            return () -> store.results().get(id);
+        });
+        // To find, lock and delete one takes 3.2 buffers. The others are PostgreSQL's, which deletes the two chunks
+        // that the
+        // record has in TOAST: a job with a record of one chunk takes 2 less, and one with a small record 5 less.
+        plain(
+                Operation.SWEEP,
+                "1,000 of 1,050 jobs",
+                8_200,
+                store -> store.retention().sweep(Subject.JOBS, 1_000));
+        with(Operation.SWEEP, "10 logs of 100 lines", 3_000, store -> {
+            for (int log = 0; log < 10; log++) {
+                store.logs().setRetention(log(store, 100), Duration.ZERO);
+            }
+            return () -> store.retention().sweep(Subject.LOGS, 10);
+        });
+        with(Operation.SWEEP, "10 results", 200, store -> {
+            for (int result = 0; result < 10; result++) {
+                store.results().put(StoreFixture.newId(), PARAMETERS, Duration.ZERO);
+            }
+            return () -> store.retention().sweep(Subject.RESULTS, 10);
         });
     }
 

@@ -79,6 +79,7 @@ class PlansTest {
     @Test
     void plans_stayAsTheyAre_andWithinTheirMarks() throws SQLException, IOException {
         LoadedTable.load(database, JOBS, LoadedTable.Mix.USUAL);
+        LoadedTable.loadLogsAndResults(database);
         LoadedTable.vacuumAndAnalyze(database);
         Map<PlanCase, Map<Mode, Seen>> seen = new LinkedHashMap<>();
         store.clock().now(); // passes the gate, whose questions are no part of any operation
