@@ -14,6 +14,7 @@ import dev.millrace.recovery.RetentionSettings;
 import dev.millrace.recovery.RetentionSweeper;
 import dev.millrace.store.CancelResult;
 import dev.millrace.store.Controls;
+import dev.millrace.store.JobCounts;
 import dev.millrace.store.JobLogStore;
 import dev.millrace.store.JobQueue;
 import dev.millrace.store.JobStore;
@@ -313,6 +314,11 @@ public final class Millrace {
     /** {@return the local queue} */
     public JobQueue queue() {
         return store.queue();
+    }
+
+    /** {@return how many jobs there are, exactly or up to a bound that keeps it cheap} */
+    public JobCounts counts() {
+        return store.counts();
     }
 
     /** {@return the logs of jobs, of which the newest 2,000 lines are kept, for seven days after the last one} */

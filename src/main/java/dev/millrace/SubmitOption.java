@@ -125,7 +125,7 @@ public final class SubmitOption {
     }
 
     /**
-     * How long after its end the job is kept at least; seven days if not given. Nothing deletes jobs yet.
+     * How long after its end the job is kept at least; seven days if not given.
      *
      * @param duration the shortest time, zero or longer
      * @return this, as an option of {@code submit}

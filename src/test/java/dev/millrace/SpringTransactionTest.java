@@ -203,6 +203,20 @@ class SpringTransactionTest {
         }
     }
 
+    /** A mistake of one call says nothing of the transactions that others have. */
+    @Test
+    void callOutsideOfATransaction_onAPoolWithoutAutoCommit_spoilsNoOther() {
+        try (var pool = new HikariDataSource()) {
+            pool.setDataSource(database.unpooledDataSource());
+            pool.setAutoCommit(false);
+            MillraceTransaction in = millrace.in(new TransactionAwareDataSourceProxy(pool));
+            var within = new TransactionTemplate(new DataSourceTransactionManager(pool));
+            assertThatThrownBy(() -> in.submit(SHIP, new Order(1))).isInstanceOf(IllegalStateException.class);
+            Job job = within.execute(status -> in.submit(SHIP, new Order(2)));
+            assertThat(millrace.get(job.id())).isPresent();
+        }
+    }
+
     /** What has a transaction of its own must not commit the surrounding one. */
     @Test
     void millraceOnSuchADataSource_isRefusedInATransactionThatHasBegun() {

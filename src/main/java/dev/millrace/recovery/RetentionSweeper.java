@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Deletes what has outlived its retention: jobs that have ended, logs of jobs that have ended or are gone, result packages,
- * and leases that expired. Whatever belongs to a job that has not ended stays.
+ * and leases that expired. Jobs that have not ended, and their logs, stay.
  *
  * <p>It deletes in batches, each a small transaction that waits for no row; between two it rests as long as the last one
  * took, so that the work of others goes on. What is deleted stays so if the process is killed. Any number of processes may

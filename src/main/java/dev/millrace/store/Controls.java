@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
 /** Switches that hold for all processes on the schema, across restarts, until someone turns them back. */
 public interface Controls {
     /**
-     * Stops what decides about jobs by their age or their turn: no job is claimed, recovered or given a place in the
-     * queue, and nothing that has outlived its retention is deleted, until {@link #release}. For after a backup was restored, which brings back old states: look first, then
+     * Stops what decides about jobs by their age or their turn: no job is claimed or recovered, no lost place in
+     * the queue is repaired, and nothing that has outlived its retention is deleted, until {@link #release}. For after a backup was restored, which brings back old states: look first, then
      * release.
      *
      * <p>Each statement that claims or recovers checks it by itself, so every process obeys from the moment that the
      * switch is set, whether it was told or not; one that had begun before that may still take effect. What runs goes
-     * on: heartbeats, progress and ends of attempts are written, and jobs can be submitted and cancelled.
+     * on: heartbeats, progress and ends of attempts are written, and jobs can be submitted, cancelled and enqueued.
      *
      * <p>Repeatable; the first one stays.
      *

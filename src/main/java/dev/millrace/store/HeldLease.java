@@ -56,6 +56,9 @@ public final class HeldLease implements AutoCloseable {
 
     private final CountDownLatch ended = new CountDownLatch(1);
 
+    /** Whoever has closed the lease is not told of its loss any more. */
+    private volatile boolean closed;
+
     private HeldLease(
             LeaseStore store,
             Lease lease,
@@ -79,8 +82,8 @@ public final class HeldLease implements AutoCloseable {
      * @param holder who asks, as operators should see it: 1 to 400 characters, at most 1,600 bytes. What makes one holding
      *     differ from all others is added to it, so the same process may come again, or ask from several threads
      * @param settings for how long, and how often it is renewed
-     * @param onLoss called once if the lease is lost, on a thread of the lease's own; not called after {@link #close()}.
-     *     What it throws goes to that thread's handler of uncaught exceptions, and harms nothing else
+     * @param onLoss called once if the lease is lost, on a thread of the lease's own; not begun after {@link #close()}, though
+     *     it may be under way when that returns. What it throws goes to that thread's handler of uncaught exceptions, and harms nothing else
      * @return the lease; empty if someone holds it, the same holder included
      * @throws dev.millrace.job.InvalidJobException if key or holder is not allowed
      * @throws StoreException if the database can't do it; a lease that was taken nevertheless expires by itself
@@ -162,6 +165,7 @@ public final class HeldLease implements AutoCloseable {
      */
     @Override
     public void close() {
+        closed = true;
         if (!isHeld() || !end(Reason.RELEASED)) {
             return;
         }
@@ -186,7 +190,7 @@ public final class HeldLease implements AutoCloseable {
             awaitEnd(heldUntil - clock.getAsLong());
         }
         LeaseLostException why = end.get();
-        if (why != null && why.reason() != Reason.RELEASED) {
+        if (why != null && why.reason() != Reason.RELEASED && !closed) {
             onLoss.accept(why);
         }
     }

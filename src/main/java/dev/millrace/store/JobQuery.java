@@ -4,6 +4,7 @@ import dev.millrace.job.Checks;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.types.JobStatus;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -108,7 +109,7 @@ public record JobQuery(
      */
     public JobQuery withStatuses(JobStatus... values) {
         Set<JobStatus> set = EnumSet.noneOf(JobStatus.class);
-        set.addAll(Set.of(values));
+        set.addAll(Arrays.asList(values));
         return new JobQuery(set, kind, tenants, createdFrom, createdBefore, keys, limit, cursor);
     }
 

@@ -144,7 +144,8 @@ public interface JobStore {
 
     /**
      * Stores a job exactly as given, whatever its status, timestamps and attempts: for imports, fixtures, and moving
-     * from elsewhere. One of the same id is overwritten. The job has no claim token, so no attempt holds it: one that is
+     * from elsewhere. One of the same id is overwritten, and its version grows then, whatever was given, so that nobody
+     * who has read the old job changes the new one. The job has no claim token, so no attempt holds it: one that is
      * given as claimed is expired by the recovery when its heartbeat is old enough.
      *
      * <p>A queued local job has its place in the queue at once, claimable from its {@code nextRetryAt} on; so import jobs
@@ -172,7 +173,9 @@ public interface JobStore {
 
     /**
      * Cancels many jobs, as {@link #cancel} does each, in statements of up to 500. Each of these is committed by itself in
-     * transactions of our own; repeating the call is safe. A job that can't be read keeps no other one out.
+     * transactions of our own; repeating the call is safe. A job that can't be read keeps no other one out. Jobs whose rows
+     * others have locked come last, one by one; so in a caller's transaction the order of their ids is not kept, and it
+     * may deadlock with another transaction that holds several of them.
      *
      * @param ids the jobs' ids
      * @param by who asks, or null

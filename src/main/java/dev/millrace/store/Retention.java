@@ -3,7 +3,7 @@ package dev.millrace.store;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Deletes what has outlived its retention. Whatever belongs to a job that has not ended stays. */
+/** Deletes what has outlived its retention. Jobs that have not ended, and their logs, stay. */
 public interface Retention {
     /** What is deleted by itself, in a useful order: a job's log can go once the job has gone. */
     enum Subject {
@@ -11,7 +11,7 @@ public interface Retention {
         JOBS,
         /** Logs, with their lines and event ids, of jobs that have ended or are gone. */
         LOGS,
-        /** Result packages. */
+        /** Result packages, which have a retention of their own, whatever the job does. */
         RESULTS,
         /** Leases that nobody holds any more. */
         LEASES

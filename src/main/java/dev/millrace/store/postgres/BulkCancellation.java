@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Record;
@@ -24,30 +25,38 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Many cancellations at once. A request is part of the record, so each chunk is read, within a bound of bytes, and then
- * written by one statement, where the version is still the one that was read; what has changed in between goes round again.
+ * written by one statement, where the version is still the one that was read, and nobody else has locked the row. What is left
+ * goes the way of a single cancellation, one by one, so that nothing is locked while it waits.
  */
 final class BulkCancellation {
     static final int CHUNK = 500;
-
-    private static final int MAX_ROUNDS = 100;
 
     private static final Field<Duration> RETENTION = DSL.field(DSL.name("retention"), DbTime.DURATION);
 
     private final Database database;
     private final JobRows rows;
+    private final PostgresJobStore single;
 
-    BulkCancellation(Database database, JobRows rows) {
+    BulkCancellation(Database database, JobRows rows, PostgresJobStore single) {
         this.database = database;
         this.rows = rows;
+        this.single = single;
     }
 
     /** Jobs as they are to be written, queued ones and claimed ones: what is assigned to them is not the same. */
-    private record Changes(List<Map<Field<?>, Object>> queued, List<Map<Field<?>, Object>> claimed) {}
+    private record Changes(List<Map<Field<?>, Object>> queued, List<Map<Field<?>, Object>> claimed) {
+        List<String> ids() {
+            return Stream.concat(queued.stream(), claimed.stream())
+                    .map(row -> String.valueOf(row.get(EXECUTION_JOBS.OPERATION_ID)))
+                    .sorted(Bulk.BY_ID)
+                    .toList();
+        }
+    }
 
     Map<String, CancelResult> cancel(Collection<String> ids, @Nullable String by, @Nullable String why) {
         Map<String, CancelResult> results = new HashMap<>();
         Map<String, UnreadableJobException> unreadable = new LinkedHashMap<>();
-        Map<String, Cancellation> unanswered = new HashMap<>(); // at their times, which are nobody else's
+        Map<String, List<Cancellation>> unanswered = new HashMap<>(); // at their times, which are nobody else's
         for (List<String> chunk : Bulk.chunks(Bulk.sorted(ids), CHUNK, id -> 0)) {
             database.run(Operation.CANCEL_ALL, dsl -> {
                 cancel(dsl, chunk, by, why, results, unreadable, unanswered);
@@ -67,21 +76,14 @@ final class BulkCancellation {
             @Nullable String why,
             Map<String, CancelResult> results,
             Map<String, UnreadableJobException> unreadable,
-            Map<String, Cancellation> unanswered) {
+            Map<String, List<Cancellation>> unanswered) {
         List<String> open = chunk;
-        int unchanged = 0;
         while (true) {
-            int before = open.size();
             open = open.stream()
                     .filter(id -> !results.containsKey(id) && !unreadable.containsKey(id))
                     .toList();
             if (open.isEmpty()) {
                 return;
-            }
-            unchanged = open.size() == before ? unchanged + 1 : 0;
-            if (unchanged > MAX_ROUNDS) {
-                throw new IllegalStateException("Job \"" + open.get(0) + "\" changed " + MAX_ROUNDS
-                        + " times while it was to be cancelled; try again.");
             }
             Bulk.Reading there = Bulk.read(dsl, open, JobRows.FIELDS);
             Changes changes = new Changes(new ArrayList<>(), new ArrayList<>());
@@ -96,7 +98,30 @@ final class BulkCancellation {
             }
             write(dsl, changes.queued, JobStatus.CANCELLED, results, CancelResult.CANCELLED);
             write(dsl, changes.claimed, null, results, CancelResult.REQUESTED);
+            for (String id : changes.ids()) {
+                unanswered.remove(id); // it was answered
+                if (!results.containsKey(id)) {
+                    cancelAlone(dsl, id, by, why, results, unreadable, unanswered);
+                }
+            }
         }
+    }
+
+    /** What has changed since it was read, or is locked. */
+    private void cancelAlone(
+            DSLContext dsl,
+            String id,
+            @Nullable String by,
+            @Nullable String why,
+            Map<String, CancelResult> results,
+            Map<String, UnreadableJobException> unreadable,
+            Map<String, List<Cancellation>> unanswered) {
+        try {
+            results.put(id, single.cancel(dsl, id, by, why, unanswered.computeIfAbsent(id, key -> new ArrayList<>())));
+        } catch (UnreadableJobException e) {
+            unreadable.put(id, e);
+        }
+        unanswered.remove(id);
     }
 
     private void look(
@@ -106,7 +131,7 @@ final class BulkCancellation {
             @Nullable String why,
             Map<String, CancelResult> results,
             Changes changes,
-            Map<String, Cancellation> unanswered) {
+            Map<String, List<Cancellation>> unanswered) {
         if (row == null) {
             results.put(id, CancelResult.NOT_FOUND);
             return;
@@ -125,7 +150,9 @@ final class BulkCancellation {
                 ? job
                 : job.withAudit(
                         job.audit().withCancellation(new Cancellation(row.get("clock", Instant.class), by, why)));
-        unanswered.put(id, Objects.requireNonNull(changed.audit().cancellation()));
+        unanswered
+                .computeIfAbsent(id, key -> new ArrayList<>())
+                .add(Objects.requireNonNull(changed.audit().cancellation()));
         Map<Field<?>, Object> values = rows.recordAndProjections(changed);
         values.put(EXECUTION_JOBS.OPERATION_ID, id);
         values.put(EXECUTION_JOBS.VERSION, job.version());
@@ -134,10 +161,10 @@ final class BulkCancellation {
     }
 
     /** Whether a request of an earlier try, whose answer was lost, has ended the job. */
-    private boolean isEndedBy(Record row, @Nullable Cancellation mine) {
+    private boolean isEndedBy(Record row, @Nullable List<Cancellation> mine) {
         return mine != null
                 && row.get(EXECUTION_JOBS.STATUS) == JobStatus.CANCELLED
-                && mine.equals(rows.job(row).audit().cancellation());
+                && mine.contains(rows.job(row).audit().cancellation());
     }
 
     private static void write(

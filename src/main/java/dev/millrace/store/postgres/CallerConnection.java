@@ -42,6 +42,11 @@ final class CallerConnection implements ConnectionProvider {
         caller.release(connection);
     }
 
+    /** The same for one operation, to be asked by {@link #check} afterwards. */
+    CallerConnection forOneOperation() {
+        return caller instanceof CallerDataSource source ? new CallerConnection(source.forOneOperation()) : this;
+    }
+
     /** Refuses, after an operation, a data source that has undone it. */
     void check() {
         if (caller instanceof CallerDataSource source) {

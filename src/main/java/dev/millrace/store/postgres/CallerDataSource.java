@@ -27,16 +27,33 @@ final class CallerDataSource implements ConnectionProvider {
 
     @Override
     public Connection acquire() {
+        Connection connection = connection();
         try {
-            Connection connection = source.getConnection();
             BaseConnection driver = driver(connection);
             if (driver != null) {
                 physical.put(connection, driver);
             }
             return connection;
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
+            try (connection) {
+                throw new OwnConnections.NoConnectionException(e);
+            } catch (SQLException onClose) {
+                throw new OwnConnections.NoConnectionException(e);
+            }
+        }
+    }
+
+    private Connection connection() {
+        try {
+            return source.getConnection();
+        } catch (SQLException | RuntimeException e) {
             throw new OwnConnections.NoConnectionException(e);
         }
+    }
+
+    /** The same for one operation: what the data source does to one transaction says nothing of others. */
+    CallerDataSource forOneOperation() {
+        return new CallerDataSource(source);
     }
 
     /** To be asked after an operation: jOOQ swallows what is thrown when a connection is given back. */

@@ -88,16 +88,18 @@ final class Database {
             Operation operation, @Nullable String subject, BiFunction<DSLContext, Repetition, T> statements) {
         String what = operation.describe(subject);
         Repetition repetition = new Repetition(operation.failureClass(), policy);
+        ConnectionProvider used =
+                connections instanceof CallerConnection theirs ? theirs.forOneOperation() : connections;
         while (true) {
             Session session = null;
             Failure failure;
             try {
-                session = open();
+                session = open(used);
                 DSLContext dsl = DSL.using(configuration.derive(session));
                 gate.pass(what, dsl);
                 session.passedGate();
                 T result = statements.apply(dsl, repetition);
-                if (connections instanceof CallerConnection caller) {
+                if (used instanceof CallerConnection caller) {
                     caller.check();
                 }
                 return result;
@@ -116,8 +118,8 @@ final class Database {
         }
     }
 
-    private Session open() {
-        return own == null ? Session.callers(connections) : Session.own(own);
+    private Session open(ConnectionProvider used) {
+        return own == null ? Session.callers(used) : Session.own(own);
     }
 
     private void learn(Failure failure, @Nullable Session session) {

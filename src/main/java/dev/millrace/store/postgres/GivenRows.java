@@ -69,7 +69,8 @@ final class GivenRows {
 
     /**
      * An update of the rows that have these ids and fulfil the conditions, which may compare with what was {@link
-     * #given}; to be run, or to be asked for what it returns.
+     * #given}; to be run, or to be asked for what it returns. It leaves out rows that someone else has locked: one of them
+     * must not hold up all others, which would be locked meanwhile.
      */
     UpdateConditionStep<ExecutionJobsRecord> update(
             DSLContext dsl, Map<Field<?>, Object> values, Condition... conditions) {
@@ -86,7 +87,8 @@ final class GivenRows {
                         .where(conditions)
                         .orderBy(EXECUTION_JOBS.OPERATION_ID)
                         .forNoKeyUpdate()
-                        .of(EXECUTION_JOBS));
+                        .of(EXECUTION_JOBS)
+                        .skipLocked());
         CommonTableExpression<? extends Record> locked = DSL.name(LOCKED)
                 .asMaterialized(DSL.select(rowsToLock.fields())
                         .select(DbTime.CLOCK.as("now"))

@@ -88,7 +88,7 @@ final class PostgresJobStore implements JobStore {
     public Map<String, CancelResult> cancelAll(Collection<String> ids, @Nullable String by, @Nullable String why) {
         ids.forEach(id -> Checks.id("ids", id));
         Cancellation.check(by, why);
-        return new BulkCancellation(database, rows).cancel(ids, by, why);
+        return new BulkCancellation(database, rows, this).cancel(ids, by, why);
     }
 
     @Override
@@ -169,17 +169,21 @@ final class PostgresJobStore implements JobStore {
         Checks.id("id", id);
         Cancellation.check(by, why);
         List<Cancellation> unanswered = new ArrayList<>(); // at their times, which are nobody else's
-        return database.run(Operation.CANCEL, id, dsl -> {
-            // Each round that finds the row changed means that someone else got on, so this ends.
-            for (int round = 0; round < MAX_ROUNDS; round++) {
-                CancelResult result = tryCancel(dsl, id, by, why, unanswered);
-                if (result != null) {
-                    return result;
-                }
+        return database.run(Operation.CANCEL, id, dsl -> cancel(dsl, id, by, why, unanswered));
+    }
+
+    /** @param unanswered requests that were sent, and whose answers were lost; one whose answer will be lost is added */
+    CancelResult cancel(
+            DSLContext dsl, String id, @Nullable String by, @Nullable String why, List<Cancellation> unanswered) {
+        // Each round that finds the row changed means that someone else got on, so this ends.
+        for (int round = 0; round < MAX_ROUNDS; round++) {
+            CancelResult result = tryCancel(dsl, id, by, why, unanswered);
+            if (result != null) {
+                return result;
             }
-            throw new IllegalStateException(
-                    "Job \"" + id + "\" changed " + MAX_ROUNDS + " times while it was to be cancelled; try again.");
-        });
+        }
+        throw new IllegalStateException(
+                "Job \"" + id + "\" changed " + MAX_ROUNDS + " times while it was to be cancelled; try again.");
     }
 
     private @Nullable CancelResult tryCancel(

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 import org.jooq.CommonTableExpression;
 import org.jooq.Condition;
@@ -37,7 +38,8 @@ import org.postgresql.util.ServerErrorMessage;
  * the one that a DELETE takes: with a weaker one it would pick rows that are being referenced, and then wait for them.
  */
 final class PostgresRetention implements Retention {
-    private static final String FOREIGN_KEY_VIOLATION = "23503";
+    /** Violations of foreign keys, and of those that say ON DELETE RESTRICT: until PostgreSQL 17 both are the first. */
+    private static final Set<String> HELD_BY_REFERENCE = Set.of("23503", "23001");
 
     private static final ExecutionJobLogStreams STREAMS = EXECUTION_JOB_LOG_STREAMS;
 
@@ -174,7 +176,7 @@ final class PostgresRetention implements Retention {
             try {
                 return new Attempted(delete(dsl, EXECUTION_JOBS.OPERATION_ID, picked), null);
             } catch (DataAccessException e) {
-                if (FOREIGN_KEY_VIOLATION.equals(e.sqlState())) {
+                if (HELD_BY_REFERENCE.contains(e.sqlState())) {
                     return new Attempted(0, foreignKey(e));
                 }
                 throw e;

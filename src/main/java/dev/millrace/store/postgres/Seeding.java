@@ -11,6 +11,7 @@ import java.util.Map;
 import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
+import org.jooq.Record;
 import org.jooq.impl.DSL;
 import org.jspecify.annotations.Nullable;
 
@@ -37,13 +38,18 @@ final class Seeding {
                 Operation.SEED,
                 job.id(),
                 (dsl, repetition) ->
-                        (repetition.mayHaveHappened() && isThere(dsl, job, record)) || upsert(dsl, values));
+                        (repetition.mayHaveHappened() && isThere(dsl, job, record, repetition)) || upsert(dsl, values));
     }
 
     private static boolean upsert(DSLContext dsl, Map<Field<?>, Object> values) {
         Map<Field<?>, Object> over = new LinkedHashMap<>();
         values.keySet().forEach(column -> over.put(column, DSL.excluded(column)));
         over.remove(EXECUTION_JOBS.OPERATION_ID);
+        // Never the version that somebody has read: a change of the job that was there must not hit the one that is
+        // now.
+        over.put(
+                EXECUTION_JOBS.VERSION,
+                DSL.greatest(DSL.excluded(EXECUTION_JOBS.VERSION), EXECUTION_JOBS.VERSION.plus(1)));
         return dsl.insertInto(EXECUTION_JOBS)
                         .set(values)
                         .onConflict(EXECUTION_JOBS.OPERATION_ID)
@@ -54,16 +60,33 @@ final class Seeding {
                 == 1;
     }
 
-    /** The job as it was given, or what has become of it. */
-    private static boolean isThere(DSLContext dsl, Job job, JsonText record) {
-        var row = dsl.select(EXECUTION_JOBS.RECORD, EXECUTION_JOBS.CREATED_AT, EXECUTION_JOBS.VERSION)
+    /**
+     * The job as it was given since the call began, or what has become of it. Only of one that goes on does it matter: one
+     * that was given as ended is stored once more.
+     */
+    private static boolean isThere(DSLContext dsl, Job job, JsonText record, Repetition repetition) {
+        if (job.status().isFinal()) {
+            return false;
+        }
+        Record row = dsl.select(
+                        EXECUTION_JOBS.RECORD,
+                        EXECUTION_JOBS.CREATED_AT,
+                        EXECUTION_JOBS.COMPLETED_AT,
+                        EXECUTION_JOBS.EXPIRES_AT)
+                .select(DbTime.CLOCK.as("clock"))
                 .from(EXECUTION_JOBS)
                 .where(EXECUTION_JOBS.OPERATION_ID.eq(job.id()))
                 .fetchOne();
-        return row != null
-                && row.value1().equals(record)
-                && row.value2().equals(job.createdAt())
-                && row.value3() >= job.version();
+        if (row == null
+                || !row.get(EXECUTION_JOBS.RECORD).equals(record)
+                || !row.get(EXECUTION_JOBS.CREATED_AT).equals(job.createdAt())) {
+            return false;
+        }
+        Instant storedAt =
+                row.get(EXECUTION_JOBS.EXPIRES_AT).minus(job.policies().retention());
+        Instant completedAt = row.get(EXECUTION_JOBS.COMPLETED_AT);
+        Instant lastSeen = completedAt == null ? storedAt : completedAt;
+        return !lastSeen.isBefore(repetition.notBefore(row.get("clock", Instant.class)));
     }
 
     private Map<Field<?>, Object> values(Job job, JsonText record) {

@@ -44,6 +44,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.jooq.Field;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
@@ -385,6 +386,35 @@ class BulkTest {
     }
 
     /** Invariant 2. */
+    /** Field case A32: someone's open transaction holds one row, and the others are neither left out nor locked meanwhile. */
+    @Test
+    void bulkCalls_overARowThatIsLocked_doTheOthersFirst() throws Exception {
+        List<Claim> claims = claimed(20);
+        List<String> queued = db.jobs.submitAll(newJobs(20, "queued")).stream()
+                .map(c -> c.job().id())
+                .toList();
+        CompletableFuture<Set<Attempt>> finished = new CompletableFuture<>();
+        CompletableFuture<Map<String, CancelResult>> cancelled = new CompletableFuture<>();
+        Claim locked = claims.get(9);
+        db.dsl.transaction(tx -> {
+            tx.dsl()
+                    .selectFrom(EXECUTION_JOBS)
+                    .where(EXECUTION_JOBS.OPERATION_ID.in(locked.job().id(), queued.get(9)))
+                    .forUpdate()
+                    .fetch();
+            finished.completeAsync(() -> db.work.finishAll(completions(claims, new Finish.Succeed())));
+            cancelled.completeAsync(() -> db.jobs.cancelAll(queued, "me", null));
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(60))
+                    .until(() -> db.dsl.fetchCount(
+                                    EXECUTION_JOBS, EXECUTION_JOBS.STATUS.in(JobStatus.SUCCEEDED, JobStatus.CANCELLED))
+                            == 38);
+        });
+        assertThat(finished.get(60, TimeUnit.SECONDS)).hasSize(20);
+        assertThat(cancelled.get(60, TimeUnit.SECONDS)).hasSize(20).containsValue(CancelResult.CANCELLED);
+        assertThat(db.get(queued.get(9)).status()).isEqualTo(JobStatus.CANCELLED);
+    }
+
     @Test
     void finishAll_ofSupersededAttempts_writesNothingForThem() {
         List<Claim> claims = claimed(4);

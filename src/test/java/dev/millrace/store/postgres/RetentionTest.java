@@ -34,6 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a batch of the retention sweep deletes, and what it leaves. */
 @MillraceDatabase
@@ -295,14 +296,15 @@ class RetentionTest {
         }
     }
 
-    @Test
-    void jobThatAForeignKeyHolds_isPostponedForADay_andTheOthersGo() {
+    @ParameterizedTest
+    @ValueSource(strings = {"", "ON DELETE RESTRICT"})
+    void jobThatAForeignKeyHolds_isPostponedForADay_andTheOthersGo(String onDelete) {
         List<String> ids = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             ids.add(job(JobStatus.SUCCEEDED));
         }
         List<String> held = List.of(ids.get(3), ids.get(12));
-        withOrders("", () -> {
+        withOrders(onDelete, () -> {
             held.forEach(id -> order(db.dsl, id));
 
             Batch batch = sweep(Subject.JOBS, 20);
