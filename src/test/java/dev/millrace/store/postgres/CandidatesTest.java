@@ -10,7 +10,6 @@ import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.job.NewJob;
 import dev.millrace.store.Claim;
-import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Finish;
 import dev.millrace.store.ReconcilableJobs.Candidate;
 import dev.millrace.types.JobStatus;
@@ -27,12 +26,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the loop of every few seconds looks at, and what it costs beside a deep backlog; and what the hold costs. */
+/** What the loop of every few seconds looks at, and what it costs beside a deep backlog. */
 @MillraceDatabase
 class CandidatesTest {
-    /** How many buffers of one relation the planner may read for the few statements of a test. */
-    private static final long PLANNING = 30;
-
     private final StoreFixture db;
 
     CandidatesTest(TestDatabase database) {
@@ -152,37 +148,6 @@ class CandidatesTest {
             assertThat(blocks(tx, "execution_jobs")).isLessThan(400);
             assertThat(blocks(tx, "execution_jobs_pkey")).isLessThan(100);
         });
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"force_generic_plan", "force_custom_plan"})
-    void hold_costsAClaimAFewBuffers_andAHeldClaimReadsNoJob(String mode) throws SQLException {
-        insert(3_000, "Queued", "2, now()");
-        vacuum();
-        String[][] forms = {{}, {"k"}, {"k", "other"}};
-        for (String[] kinds : forms) {
-            db.undone(tx -> {
-                plan(tx, mode);
-                PostgresStore store = db.store.in(tx);
-                assertThat(store.work().claim(request(kinds))).hasSize(1);
-                assertThat(blocks(tx, "controls") + blocks(tx, "controls_pkey")).isBetween(1L, 3L + PLANNING);
-                assertThat(blocks(tx, "execution_jobs")).isLessThan(120);
-            });
-            db.undone(tx -> {
-                plan(tx, mode);
-                PostgresStore store = db.store.in(tx);
-                store.controls().hold("ops", null);
-                assertThat(store.work().claim(request(kinds))).isEmpty();
-                assertThat(store.queue().repair(Duration.ZERO, 10)).isZero();
-                assertThat(store.reconcilable().suspects("", 10)).isEmpty();
-                assertThat(store.reconcilable().candidates(null, 10)).isEmpty();
-                assertThat(blocks(tx, "execution_jobs")).isLessThan(PLANNING);
-            });
-        }
-    }
-
-    private static ClaimRequest request(String... kinds) {
-        return ClaimRequest.of("w", StoreFixture.DEFAULT_SOURCE, List.of(kinds), 1);
     }
 
     private static void plan(Configuration tx, String mode) {
