@@ -45,13 +45,17 @@ published_modules() {
   grep -L '<maven.deploy.skip>true<' */pom.xml | xargs -n 1 dirname
 }
 
+# What legs other than verify give to Maven: there, once, the tests about sizes and plans are run, and those that go on for
+# a while go on for longer.
+smaller=("-DexcludedGroups=size,plans" "-Dmillrace.soak=10s")
+
 # Runs tests by ./mvnw, with the arguments after the first. Fails unless the report of every test class has a line like
 # the first: reports list the properties of the JVM, so that a leg can't test something else than it says.
 test_on() {
   local evidence="$1" reports without
   shift
   rm -rf ./*/target/surefire-reports
-  ./mvnw -B test "$@"
+  ./mvnw -B test "${smaller[@]}" "$@"
   reports=(./*/target/surefire-reports/TEST-*.xml)
   [[ -e "${reports[0]}" && -d src/target/surefire-reports ]] || { echo "No tests have run." >&2; return 1; }
   without="$(grep -LE -- "$evidence" "${reports[@]}" || true)"

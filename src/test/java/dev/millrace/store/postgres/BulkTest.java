@@ -49,6 +49,7 @@ import org.jooq.Field;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @MillraceDatabase
@@ -470,6 +471,7 @@ class BulkTest {
 
     /** Field case A30. */
     @Test
+    @Tag("size")
     void bulk_ofAHundredThousand_works() {
         int number = 100_000;
         List<NewJob> jobs = new ArrayList<>(newJobs(20_000, "taken"));
@@ -491,6 +493,7 @@ class BulkTest {
 
     /** Field case A30, of what a worker does most. */
     @Test
+    @Tag("size")
     void finishAll_ofAHundredThousandSuccesses_works() {
         List<Claim> claims = claimed(100_000);
         assertThat(db.work.finishAll(completions(claims, new Finish.Succeed()))).hasSize(100_000);

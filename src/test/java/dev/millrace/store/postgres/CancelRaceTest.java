@@ -29,11 +29,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Field case A3: a job that is cancelled while it begins or ends, and invariant 4: an accepted cancellation is seen. */
+@Tag("size")
 @MillraceDatabase
 class CancelRaceTest {
     private static final int ROUNDS = 1_000;

@@ -453,7 +453,13 @@ final class FailureCases {
         });
         add(Operation.SEED, db -> {
             Job job = Job.of(StoreFixture.newId(), JobSpec.of(kind(), JsonText.of("{}")), Instant.EPOCH);
-            return Scene.of(store -> store.jobs().seed(job), true, oneOrNone(db, job.id(), JobStatus.QUEUED, 1));
+            // One that was held back in the network comes over the repetition, with the same content.
+            return Scene.of(store -> store.jobs().seed(job), true, answered -> {
+                Optional<Job> found = db.jobs.get(job.id());
+                assertThat(found.isPresent() || !answered).isTrue();
+                found.ifPresent(there -> assertThat(there.spec()).isEqualTo(job.spec()));
+                found.ifPresent(there -> assertThat(there.status()).isEqualTo(JobStatus.QUEUED));
+            });
         });
         add(Operation.CLAIM_ASSIGNED, db -> {
             String id = db.submit(kind()).id();

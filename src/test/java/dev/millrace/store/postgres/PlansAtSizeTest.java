@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
  * statistics that are fresh and with ones of another table, and when the server has come to plan once for all values.
  * With {@code -Dmillrace.plans.jobs=3000000} among as many jobs.
  */
+@Tag("size")
 @MillraceDatabase
 class PlansAtSizeTest {
     private static final int JOBS = Integer.getInteger("millrace.plans.jobs", 200_000);

@@ -20,6 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.Test;
  * buffers to within a quarter and three more. Other versions choose other nodes here and there, so there only the rules and the
  * marks hold. After a change that is meant, {@code -Dmillrace.plans=accept} writes the file anew.
  */
+@Tag("plans")
 @MillraceDatabase
 class PlansTest {
     private static final Path GOLDEN = Path.of("test/resources/dev/millrace/store/postgres/plans.txt");

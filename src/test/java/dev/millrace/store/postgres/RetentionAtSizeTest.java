@@ -40,6 +40,7 @@ import org.jooq.impl.SQLDataType;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
@@ -47,6 +48,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 
 /** Field case A24, with {@code -Dretention.jobs=1000000} at its full size. */
+@Tag("size")
 @MillraceDatabase
 @Timeout(1_800)
 @TestInstance(Lifecycle.PER_CLASS)
