@@ -26,7 +26,8 @@ public interface JobLogStore {
      * @param jobId the job
      * @param entries the lines, at most {@value #MAX_BATCH}
      * @return how many this delivery has written; one that had to be repeated may find them written already
-     * @throws LogEventLimitException if the log can't remember that many event ids
+     * @throws LogEventLimitException if the log can't remember that many event ids. Nothing was appended; in a caller's
+     *     transaction this is an SQL error, after which PostgreSQL takes nothing more in it
      */
     int append(String jobId, List<LogEntry> entries);
 

@@ -80,7 +80,8 @@ final class Bulk {
 
     /**
      * Reads the rows of these ids, in their order, until their records are {@link #MAX_BYTES} long together; the first one
-     * in any case. PostgreSQL knows how long a record is without reading it.
+     * in any case. The server looks at all of them for that, as JSON has no length without its text; the bound is on what is
+     * sent, and held here in memory.
      */
     static Reading read(DSLContext dsl, List<String> sortedIds, List<Field<?>> fields) {
         Field<Integer> bytes = DSL.octetLength(EXECUTION_JOBS.RECORD.cast(SQLDataType.CLOB));
