@@ -71,8 +71,8 @@ public interface WorkSource {
 
     /**
      * Ends many attempts, as {@link #finish} does each. A store does it in few statements; each of these is committed by
-     * itself, and repeating the call is safe. Attempts whose rows others have locked come last, one by one; so in a
-     * caller's transaction the order of the jobs is not kept.
+     * itself, and repeating the call is safe. Attempts whose rows others have locked come last, one by one. In a
+     * caller's transaction they are waited for, in the order of their jobs' ids among those that end alike.
      *
      * @param completions attempts and how they end; of two for the same attempt the first counts
      * @return the attempts that are ended as asked; the others were no longer the job's

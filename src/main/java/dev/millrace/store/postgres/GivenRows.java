@@ -21,6 +21,7 @@ import org.jooq.Param;
 import org.jooq.Record;
 import org.jooq.SQLDialect;
 import org.jooq.SelectField;
+import org.jooq.SelectForUpdateWaitStep;
 import org.jooq.UpdateConditionStep;
 import org.jooq.impl.DSL;
 import org.jooq.impl.DefaultDataType;
@@ -69,8 +70,10 @@ final class GivenRows {
 
     /**
      * An update of the rows that have these ids and fulfil the conditions, which may compare with what was {@link
-     * #given}; to be run, or to be asked for what it returns. It leaves out rows that someone else has locked: one of them
-     * must not hold up all others, which would be locked meanwhile.
+     * #given}; to be run, or to be asked for what it returns. In a transaction of ours it leaves out rows that someone else
+     * has locked: one of them must not hold up all others, which would be locked meanwhile. In a caller's, which keeps its
+     * locks, it waits for them in the order of their ids: two that left out each other's would come back to them later, and
+     * deadlock.
      */
     UpdateConditionStep<ExecutionJobsRecord> update(
             DSLContext dsl, Map<Field<?>, Object> values, Condition... conditions) {
@@ -79,16 +82,16 @@ final class GivenRows {
         columns.stream()
                 .filter(column -> !column.equals(EXECUTION_JOBS.OPERATION_ID))
                 .forEach(column -> carried.add(given(column)));
-        CommonTableExpression<? extends Record> rowsToLock = DSL.name("rows_to_lock")
-                .asMaterialized(DSL.select(carried)
-                        .from(given)
-                        .join(EXECUTION_JOBS)
-                        .on(EXECUTION_JOBS.OPERATION_ID.eq(given(EXECUTION_JOBS.OPERATION_ID)))
-                        .where(conditions)
-                        .orderBy(EXECUTION_JOBS.OPERATION_ID)
-                        .forNoKeyUpdate()
-                        .of(EXECUTION_JOBS)
-                        .skipLocked());
+        SelectForUpdateWaitStep<Record> inOrder = DSL.select(carried)
+                .from(given)
+                .join(EXECUTION_JOBS)
+                .on(EXECUTION_JOBS.OPERATION_ID.eq(given(EXECUTION_JOBS.OPERATION_ID)))
+                .where(conditions)
+                .orderBy(EXECUTION_JOBS.OPERATION_ID)
+                .forNoKeyUpdate()
+                .of(EXECUTION_JOBS);
+        CommonTableExpression<? extends Record> rowsToLock =
+                DSL.name("rows_to_lock").asMaterialized(Session.isOwn(dsl) ? inOrder.skipLocked() : inOrder);
         CommonTableExpression<? extends Record> locked = DSL.name(LOCKED)
                 .asMaterialized(DSL.select(rowsToLock.fields())
                         .select(DbTime.CLOCK.as("now"))

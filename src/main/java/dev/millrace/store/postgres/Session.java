@@ -2,6 +2,7 @@ package dev.millrace.store.postgres;
 
 import java.sql.Connection;
 import org.jooq.ConnectionProvider;
+import org.jooq.DSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,11 @@ final class Session implements ConnectionProvider, AutoCloseable {
         this.connections = connections;
         this.own = own;
         this.connection = connection;
+    }
+
+    /** Whether these statements are transactions of ours, which hold no lock once they are done. */
+    static boolean isOwn(DSLContext dsl) {
+        return dsl.configuration().connectionProvider() instanceof Session session && session.own != null;
     }
 
     @Override

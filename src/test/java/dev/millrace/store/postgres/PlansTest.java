@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
  *
  * <p>What is seen on PostgreSQL 18 is kept in {@code plans.txt} beside this test, and compared: nodes and indexes exactly,
  * buffers to within a quarter and three more. Other versions choose other nodes here and there, so there only the rules and the
- * marks hold. After a change that is meant, {@code -Dmillrace.plans=accept} writes the file anew.
+ * marks are checked; PostgreSQL 15 does not keep all of them, see {@code docs/stores.md}. After a change that is meant, {@code -Dmillrace.plans=accept} writes the file anew.
  */
 @Tag("plans")
 @MillraceDatabase
