@@ -2,6 +2,7 @@ package dev.millrace;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.equivalentTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -25,6 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jooq.DSLContext;
@@ -90,6 +93,17 @@ class ArchitectureTest {
 
     /** Where statements are made. */
     private static final String[] SQL_PACKAGES = {ROOT, ROOT + ".store.postgres", ROOT + ".lane.postgres"};
+
+    private static final Set<String> GIVES_WORK =
+            Set.of("supplyAsync", "runAsync", "completeAsync", "parallelStream", "commonPool");
+
+    private static final ArchRule NOT_IN_THE_COMMON_POOL = noClasses()
+            .should()
+            .callMethodWhere(describe(
+                    "work is given to the common pool",
+                    call -> GIVES_WORK.contains(call.getName())
+                            && call.getTarget().getRawParameterTypes().stream()
+                                    .noneMatch(type -> type.isEquivalentTo(Executor.class))));
 
     static List<Row> builtRows() {
         return TABLE.stream().filter(row -> packages().contains(row.name())).toList();
@@ -187,6 +201,19 @@ class ArchitectureTest {
         fields().that().areStatic().should().beFinal().check(LIBRARY);
     }
 
+    /** Of the library and its tests: see {@link OwnThread}. */
+    @Test
+    void commonPool_runsNothing() {
+        NOT_IN_THE_COMMON_POOL.check(LIBRARY);
+        NOT_IN_THE_COMMON_POOL.check(new ClassFileImporter()
+                .importUrl(ArchitectureTest.class
+                        .getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation())
+                .that(not(equivalentTo(InTheCommonPool.class))));
+        assertThat(violations(NOT_IN_THE_COMMON_POOL, InTheCommonPool.class)).hasSize(2);
+    }
+
     private static ArchRule onlyUsesWhatIsAllowed(Row row) {
         String[] allowed = Stream.of(
                         List.of(row.name(), TYPES, "java..", "javax.sql.."), row.project(), row.libraries())
@@ -250,6 +277,13 @@ class ArchitectureTest {
     static final class TypedSql {
         static void run(DSLContext dsl) {
             dsl.select(DSL.currentTimestamp()).fetch();
+        }
+    }
+
+    static final class InTheCommonPool {
+        static void run() {
+            CompletableFuture.runAsync(() -> {}).join();
+            List.of(1).parallelStream().forEach(number -> {});
         }
     }
 

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.millrace.OwnThread;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.HeartbeatPolicy;
@@ -265,7 +266,7 @@ class RecoveryOnPostgresTest {
     void probe_waitsWhereABeatWouldWait() throws Exception {
         CountDownLatch locked = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
-        CompletableFuture<Void> locker = CompletableFuture.runAsync(() -> dsl.transaction(tx -> {
+        CompletableFuture<Void> locker = OwnThread.run(() -> dsl.transaction(tx -> {
             // As CREATE INDEX does: reads go on, beats wait.
             tx.dsl().execute("lock table {0} in share mode", EXECUTION_JOBS);
             locked.countDown();
@@ -273,7 +274,7 @@ class RecoveryOnPostgresTest {
         }));
         locked.await();
         CompletableFuture<Instant> probe =
-                CompletableFuture.supplyAsync(() -> store.reconcilable().probe());
+                OwnThread.supply(() -> store.reconcilable().probe());
         await().during(ofMillis(300)).until(() -> !probe.isDone());
         assertThat(store.clock().now()).isNotNull();
         release.countDown();

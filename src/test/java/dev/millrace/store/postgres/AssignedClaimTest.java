@@ -4,6 +4,7 @@ import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.OwnThread;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.InvalidJobException;
@@ -235,7 +236,7 @@ class AssignedClaimTest {
             CyclicBarrier barrier = new CyclicBarrier(4);
             List<CompletableFuture<Assignment>> answers = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
-                answers.add(CompletableFuture.supplyAsync(() -> {
+                answers.add(OwnThread.supply(() -> {
                     try {
                         barrier.await(20, TimeUnit.SECONDS);
                     } catch (Exception e) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.millrace.OwnThread;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.InvalidJobException;
@@ -403,8 +404,8 @@ class BulkTest {
                     .where(EXECUTION_JOBS.OPERATION_ID.in(locked.job().id(), queued.get(9)))
                     .forUpdate()
                     .fetch();
-            finished.completeAsync(() -> db.work.finishAll(completions(claims, new Finish.Succeed())));
-            cancelled.completeAsync(() -> db.jobs.cancelAll(queued, "me", null));
+            OwnThread.complete(finished, () -> db.work.finishAll(completions(claims, new Finish.Succeed())));
+            OwnThread.complete(cancelled, () -> db.jobs.cancelAll(queued, "me", null));
             Awaitility.await()
                     .atMost(Duration.ofSeconds(60))
                     .until(() -> db.dsl.fetchCount(
@@ -514,19 +515,19 @@ class BulkTest {
             for (int thread = 0; thread < 4; thread++) {
                 Random random = new Random(seed + thread + round * 31L);
                 List<NewJob> mine = shuffled(jobs, random);
-                calls.add(CompletableFuture.runAsync(() -> db.jobs.submitAll(mine)));
+                calls.add(OwnThread.run(() -> db.jobs.submitAll(mine)));
                 List<String> ids = shuffled(claims, random).stream()
                         .map(claim -> claim.job().id())
                         .toList();
-                calls.add(CompletableFuture.runAsync(() -> db.jobs.cancelAll(ids, "t", null)));
+                calls.add(OwnThread.run(() -> db.jobs.cancelAll(ids, "t", null)));
                 Finish finish = thread % 2 == 0 ? new Finish.Succeed() : new Finish.Retry(Duration.ZERO, "x");
                 List<Completion> completions = completions(shuffled(claims, random), finish);
-                calls.add(CompletableFuture.runAsync(() -> db.work.finishAll(completions)));
-                calls.add(CompletableFuture.runAsync(() -> db.dsl.transaction(tx -> {
+                calls.add(OwnThread.run(() -> db.work.finishAll(completions)));
+                calls.add(OwnThread.run(() -> db.dsl.transaction(tx -> {
                     db.store.in(tx).jobs().submitAll(mine);
                     db.store.in(tx).jobs().cancelAll(ids, "t", null);
                 })));
-                calls.add(CompletableFuture.runAsync(
+                calls.add(OwnThread.run(
                         () -> db.work.beat(claims.stream().map(Claim::attempt).toList())));
             }
             for (CompletableFuture<?> call : calls) {
@@ -573,7 +574,7 @@ class BulkTest {
         CompletableFuture<?>[] call = new CompletableFuture<?>[1];
         db.dsl.transaction(tx -> {
             held.accept(db.store.in(tx));
-            call[0] = CompletableFuture.runAsync(waiting);
+            call[0] = OwnThread.run(waiting);
             db.awaitLockWaiter();
             StoreFixture.withoutWaiting(() -> {
                 unhindered.run();

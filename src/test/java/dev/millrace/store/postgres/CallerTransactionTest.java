@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.millrace.OwnThread;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.InvalidJobException;
@@ -104,7 +105,7 @@ class CallerTransactionTest {
         AtomicReference<CompletableFuture<Creation>> other = new AtomicReference<>();
         db.dsl.transaction(tx -> {
             assertThat(db.store.in(tx).jobs().submit(job).created()).isTrue();
-            other.set(CompletableFuture.supplyAsync(() -> db.jobs.submit(job)));
+            other.set(OwnThread.supply(() -> db.jobs.submit(job)));
             db.awaitLockWaiter();
         });
         Creation second = other.get().get(30, TimeUnit.SECONDS);
@@ -227,7 +228,7 @@ class CallerTransactionTest {
                         .set(EXECUTION_JOBS.CURRENT_PHASE, "mine for now")
                         .where(EXECUTION_JOBS.OPERATION_ID.eq(claim.job().id()))
                         .execute();
-                progress.set(CompletableFuture.supplyAsync(() -> store.work().progress(claim.attempt(), 50.0, null)));
+                progress.set(OwnThread.supply(() -> store.work().progress(claim.attempt(), 50.0, null)));
                 db.awaitLockWaiter();
             });
             assertThat(progress.get().get(30, TimeUnit.SECONDS)).isEqualTo(Pulse.HELD);

@@ -3,6 +3,7 @@ package dev.millrace.store.postgres;
 import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.OwnThread;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.HeartbeatPolicy;
@@ -115,7 +116,7 @@ class DatabaseTimeTest {
                     .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
                     .forNoKeyUpdate()
                     .fetch();
-            waiter.set(CompletableFuture.runAsync(write));
+            waiter.set(OwnThread.run(write));
             db.awaitLockWaiter();
             return db.now();
         });

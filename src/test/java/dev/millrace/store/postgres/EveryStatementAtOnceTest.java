@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.millrace.OwnThread;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.store.CancelResult;
@@ -105,8 +106,8 @@ class EveryStatementAtOnceTest {
         String first = db.submit("deadlock").id();
         String second = db.submit("deadlock").id();
         CyclicBarrier bothHoldOne = new CyclicBarrier(2);
-        CompletableFuture<CancelResult> one = CompletableFuture.supplyAsync(() -> both(bothHoldOne, first, second));
-        CompletableFuture<CancelResult> other = CompletableFuture.supplyAsync(() -> both(bothHoldOne, second, first));
+        CompletableFuture<CancelResult> one = OwnThread.supply(() -> both(bothHoldOne, first, second));
+        CompletableFuture<CancelResult> other = OwnThread.supply(() -> both(bothHoldOne, second, first));
         CompletableFuture.allOf(one, other).exceptionally(e -> null).get(60, TimeUnit.SECONDS);
         assertThat(List.of(one, other))
                 .filteredOn(CompletableFuture::isCompletedExceptionally)

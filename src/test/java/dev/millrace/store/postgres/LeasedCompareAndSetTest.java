@@ -5,6 +5,7 @@ import static dev.millrace.jooq.Tables.LEASES;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.OwnThread;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.InvalidJobException;
@@ -62,7 +63,7 @@ class LeasedCompareAndSetTest {
     }
 
     private CompletableFuture<Boolean> changing(Job job, Lease lease) {
-        CompletableFuture<Boolean> result = CompletableFuture.supplyAsync(() -> change(job, lease));
+        CompletableFuture<Boolean> result = OwnThread.supply(() -> change(job, lease));
         db.awaitLockWaiter();
         return result;
     }
@@ -157,7 +158,7 @@ class LeasedCompareAndSetTest {
             lockJob(tx, job);
             CompletableFuture<Boolean> waiting = changing(job, lease);
             db.awaitTime(expired);
-            takeovers.add(CompletableFuture.supplyAsync(() -> db.leases.acquire(key, "b", LONG)));
+            takeovers.add(OwnThread.supply(() -> db.leases.acquire(key, "b", LONG)));
             db.awaitTime(db.now().plusMillis(100));
             assertThat(takeovers.get(0)).isNotDone();
             assertThat(waiting).isNotDone();
@@ -217,8 +218,7 @@ class LeasedCompareAndSetTest {
             Instant expired = db.now().plus(SHORT);
             assertThat(change(db.store.in(tx), job, lease)).isTrue();
             db.awaitTime(expired);
-            CompletableFuture<Optional<Lease>> waiting =
-                    CompletableFuture.supplyAsync(() -> db.leases.acquire(key, "b", LONG));
+            CompletableFuture<Optional<Lease>> waiting = OwnThread.supply(() -> db.leases.acquire(key, "b", LONG));
             db.awaitLockWaiter();
             assertThat(waiting).isNotDone();
             return waiting;

@@ -8,6 +8,7 @@ import static dev.millrace.jooq.Tables.LEASES;
 import static dev.millrace.jooq.Tables.RESULT_PACKAGES;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.OwnThread;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.recovery.RetentionReport;
@@ -263,7 +264,7 @@ class RetentionAtSizeTest {
     @Order(2)
     void sweep_goesInSmallCommittedBatches_keepsWhatItHasDoneWhenItIsStopped_andLetsClaimsGoOn() throws Exception {
         AtomicBoolean done = new AtomicBoolean();
-        CompletableFuture<Integer> claims = CompletableFuture.supplyAsync(() -> {
+        CompletableFuture<Integer> claims = OwnThread.supply(() -> {
             int claimed = 0;
             while (!done.get() || claimed < LIVE) {
                 List<Claim> some = db.claim(1, "live");
@@ -277,7 +278,7 @@ class RetentionAtSizeTest {
         });
 
         RetentionSweeper first = new RetentionSweeper(RetentionSettings.DEFAULT, impatient());
-        CompletableFuture<RetentionReport> stopped = CompletableFuture.supplyAsync(first::tick);
+        CompletableFuture<RetentionReport> stopped = OwnThread.supply(first::tick);
         long seen = JOBS;
         while (seen > JOBS - 3_000) {
             long now = ended();

@@ -9,6 +9,7 @@ import static dev.millrace.jooq.Tables.RESULT_PACKAGES;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.OwnThread;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.InvalidJobException;
@@ -279,7 +280,7 @@ class RetentionTest {
             for (int round = 0; round < 60; round++) {
                 String id = job(JobStatus.FAILED);
                 log(id, Duration.ZERO);
-                CompletableFuture<Batch> batch = CompletableFuture.supplyAsync(() -> sweep(subject, 10));
+                CompletableFuture<Batch> batch = OwnThread.supply(() -> sweep(subject, 10));
                 int retried = db.dsl
                         .update(EXECUTION_JOBS)
                         .set(EXECUTION_JOBS.STATUS, JobStatus.QUEUED)

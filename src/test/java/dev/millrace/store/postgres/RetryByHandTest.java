@@ -4,6 +4,7 @@ import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.OwnThread;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.InvalidJobException;
@@ -118,8 +119,8 @@ class RetryByHandTest {
         for (int round = 0; round < 20; round++) {
             String id = failed("race-" + round);
             long version = db.get(id).version();
-            var ann = CompletableFuture.supplyAsync(() -> db.jobs.retry(id, "ann", null));
-            var bob = CompletableFuture.supplyAsync(() -> db.jobs.retry(id, "bob", null));
+            var ann = OwnThread.supply(() -> db.jobs.retry(id, "ann", null));
+            var bob = OwnThread.supply(() -> db.jobs.retry(id, "bob", null));
             assertThat(List.of(ann.get(30, TimeUnit.SECONDS), bob.get(30, TimeUnit.SECONDS)))
                     .containsExactlyInAnyOrder(RetryResult.QUEUED, RetryResult.NOT_ENDED);
             assertThat(db.get(id).version()).isEqualTo(version + 1);
@@ -135,7 +136,7 @@ class RetryByHandTest {
                     .deleteFrom(EXECUTION_JOBS)
                     .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
                     .execute();
-            retry.completeAsync(() -> db.jobs.retry(id, "ann", null));
+            OwnThread.complete(retry, () -> db.jobs.retry(id, "ann", null));
             db.awaitLockWaiter();
         });
         assertThat(retry.get(30, TimeUnit.SECONDS)).isEqualTo(RetryResult.NOT_FOUND);

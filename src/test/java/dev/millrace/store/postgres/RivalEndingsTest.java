@@ -3,6 +3,7 @@ package dev.millrace.store.postgres;
 import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.OwnThread;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.Job;
@@ -127,7 +128,7 @@ class RivalEndingsTest {
         AtomicReference<CompletableFuture<Boolean>> rival = new AtomicReference<>();
         db.dsl.transaction(tx -> {
             assertThat(db.store.in(tx).work().finish(claim, first)).isTrue();
-            rival.set(CompletableFuture.supplyAsync(() -> db.work.finish(claim, finish)));
+            rival.set(OwnThread.supply(() -> db.work.finish(claim, finish)));
             db.awaitLockWaiter();
         });
         assertThat(rival.get().get(30, TimeUnit.SECONDS)).isFalse();
@@ -142,7 +143,7 @@ class RivalEndingsTest {
         db.undone(tx -> {
             assertThat(db.store.in(tx).work().finish(claim, finish.equals(FAIL) ? CANCEL : FAIL))
                     .isTrue();
-            rival.set(CompletableFuture.supplyAsync(() -> db.work.finish(claim, finish)));
+            rival.set(OwnThread.supply(() -> db.work.finish(claim, finish)));
             db.awaitLockWaiter();
         });
         assertThat(rival.get().get(30, TimeUnit.SECONDS)).isTrue();

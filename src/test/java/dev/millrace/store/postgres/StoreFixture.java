@@ -2,6 +2,7 @@ package dev.millrace.store.postgres;
 
 import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 
+import dev.millrace.OwnThread;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.Job;
 import dev.millrace.job.NewJob;
@@ -22,7 +23,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.awaitility.Awaitility;
@@ -220,6 +220,6 @@ final class StoreFixture {
 
     /** What this returns while someone else holds a lock; fails rather than hangs if it waits for that. */
     static <T> T withoutWaiting(Supplier<T> call) throws Exception {
-        return CompletableFuture.supplyAsync(call).get(20, TimeUnit.SECONDS);
+        return OwnThread.supply(call).get(20, TimeUnit.SECONDS);
     }
 }
