@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * statement: {@link JobStore#compareAndSet(dev.millrace.job.Job, dev.millrace.job.Job, Duration, Lease)} with {@link
  * #lease()}.
  *
- * <p>Lost is lost: the first renewal that is refused ends it, as does a lease's time that is over before a renewal
- * succeeded. A renewal that fails otherwise, because the database is away, is tried again until then.
+ * <p>Lost is lost: the first renewal that is refused or fails ends it, as does a lease's time that is over before a renewal
+ * succeeded. The store itself repeats a renewal for some seconds, so what fails it is more than a lost connection.
  *
  * <p>One of two daemon threads renews, the other waits for the end of the lease's time: a renewal that hangs in a dead
  * connection delays no signal. Safe for use by many threads.
@@ -48,8 +48,6 @@ public final class HeldLease implements AutoCloseable {
 
     /** Until when the lease is held, by the clock. Only the thread that renews moves it, and only while it is held. */
     private volatile long heldUntil;
-
-    private volatile @Nullable Throwable lastFailure;
 
     /** Why the lease is no longer held; set once, and what it says is never taken back. */
     private final AtomicReference<@Nullable LeaseLostException> end = new AtomicReference<>();
@@ -142,7 +140,7 @@ public final class HeldLease implements AutoCloseable {
         if (clock.getAsLong() - heldUntil < 0) {
             return true;
         }
-        end(Reason.RAN_OUT);
+        end(Reason.RAN_OUT, null);
         return false;
     }
 
@@ -160,28 +158,33 @@ public final class HeldLease implements AutoCloseable {
     }
 
     /**
-     * Gives the lease back, unless it is lost already. Has no effect when repeated. A database that can't be told is not
+     * Gives the lease back, unless others have it already. Has no effect when repeated. A database that can't be told is not
      * complained about: the lease expires by itself.
      */
     @Override
     public void close() {
-        closed = true;
-        if (!isHeld() || !end(Reason.RELEASED)) {
+        if (closed) {
             return;
         }
-        try {
-            store.release(lease);
-        } catch (StoreException e) {
-            // It lasts for the rest of its time, as if this process had died.
+        closed = true;
+        if (isHeld()) {
+            end(Reason.RELEASED, null);
+        }
+        LeaseLostException why = end.get();
+        // After a renewal that failed the database may have it as renewed.
+        if (why != null && (why.reason() == Reason.RELEASED || why.reason() == Reason.FAILED)) {
+            try {
+                store.release(lease);
+            } catch (StoreException e) {
+                // It lasts for the rest of its time, as if this process had died.
+            }
         }
     }
 
     /** Only the first end counts. */
-    private boolean end(Reason reason) {
-        boolean first = end.compareAndSet(
-                null, new LeaseLostException(lease.key(), reason, reason == Reason.RELEASED ? null : lastFailure));
+    private void end(Reason reason, @Nullable Throwable cause) {
+        end.compareAndSet(null, new LeaseLostException(lease.key(), reason, cause));
         ended.countDown();
-        return first;
     }
 
     /** Waits until the lease is no longer held, and tells of a loss. */
@@ -195,33 +198,25 @@ public final class HeldLease implements AutoCloseable {
         }
     }
 
+    /** Throws nothing: whatever goes wrong ends the lease. */
     private void renewals() {
-        Duration pause = settings.renewInterval();
-        while (!awaitEnd(pause.toNanos())) {
-            pause = renew();
-        }
-    }
-
-    /** Renews once, and says how long to wait until the next time. Throws nothing: it would end the renewals. */
-    private Duration renew() {
-        Duration shortPause = settings.renewInterval().dividedBy(5);
-        long sentAt = clock.getAsLong();
-        try {
-            if (store.renew(lease, settings.duration()).isEmpty()) {
-                end(Reason.REFUSED);
-                return settings.renewInterval();
+        long interval = settings.renewInterval().toNanos();
+        long pause = interval;
+        while (!awaitEnd(pause)) {
+            long sentAt = clock.getAsLong();
+            try {
+                if (store.renew(lease, settings.duration()).isEmpty()) {
+                    end(Reason.REFUSED, null);
+                }
+            } catch (Throwable e) {
+                end(Reason.FAILED, e);
             }
-        } catch (Throwable e) {
-            lastFailure = e;
-            return shortPause;
+            // A renewal whose answer came when the time was over brings nothing back.
+            if (isHeld()) {
+                heldUntil = sentAt + settings.duration().toNanos();
+            }
+            pause = Math.max(0, interval - (clock.getAsLong() - sentAt));
         }
-        // A renewal whose answer came when the time was over brings nothing back.
-        if (isHeld()) {
-            heldUntil = sentAt + settings.duration().toNanos();
-            lastFailure = null;
-        }
-        Duration left = settings.renewInterval().minusNanos(clock.getAsLong() - sentAt);
-        return left.compareTo(shortPause) < 0 ? shortPause : left;
     }
 
     /** Waits until the lease has ended, or this time is over. Nobody but the lease may end its threads. */

@@ -87,6 +87,9 @@ public record JobQuery(
      * @throws InvalidJobException if a value is not allowed
      */
     public JobQuery {
+        if (tenants == null) {
+            throw new InvalidJobException("tenants", "null", "whose jobs; Tenants.Any for anybody's");
+        }
         statuses = Set.copyOf(statuses);
         keys = Set.copyOf(keys);
         if (kind != null) {

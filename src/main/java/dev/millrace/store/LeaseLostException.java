@@ -10,6 +10,8 @@ public final class LeaseLostException extends RuntimeException {
     public enum Reason {
         /** The database refused to renew it: it had expired there, and may be someone else's by now. */
         REFUSED,
+        /** A renewal failed, for what the cause says; the lease may last until its time is over. */
+        FAILED,
         /** Its time was over before a renewal succeeded: the database didn't answer, or this process stood still. */
         RAN_OUT,
         /** It was given back by {@link HeldLease#close()}. */
@@ -24,7 +26,7 @@ public final class LeaseLostException extends RuntimeException {
      *
      * @param key what was held
      * @param reason why it is not any more
-     * @param cause what the last attempt to renew it failed with, or null
+     * @param cause what the renewal failed with, or null
      */
     public LeaseLostException(String key, Reason reason, @Nullable Throwable cause) {
         super("Lease \"" + key + "\" is no longer held: " + explained(reason), cause);
@@ -35,6 +37,9 @@ public final class LeaseLostException extends RuntimeException {
     private static String explained(Reason reason) {
         return switch (reason) {
             case REFUSED -> "the database refused to renew it, since it had expired. Someone else may hold it now.";
+            case FAILED ->
+                "it could not be renewed, for the cause below. Mend that, and ask for the lease again: it is free once"
+                        + " its time is over.";
             case RAN_OUT ->
                 "its time was over before a renewal succeeded. Check whether the database answers in less"
                         + " than the lease's duration, and whether this process was suspended.";

@@ -7,8 +7,8 @@ import java.time.Duration;
  *
  * @param duration how long a lease lasts without being renewed, which is how long others wait for it after its holder has
  *     died; 100 ms to a day, 30 s by default
- * @param renewInterval how often it is renewed; 10 ms to half of {@code duration}, so that one renewal may fail; 10 s by
- *     default
+ * @param renewInterval how often it is renewed; 10 ms to half of {@code duration}, so that a renewal has as long again
+ *     for its repetitions; 10 s by default
  */
 public record LeaseSettings(Duration duration, Duration renewInterval) {
     /** All defaults. */

@@ -10,7 +10,21 @@ public interface ResultPackageStore {
     int MAX_BYTES = 1024 * 1024;
 
     /**
-     * Stores a job's result, in place of an earlier one. Repeatable.
+     * Stores what an attempt has come to as its job's result, in place of an earlier one, as long as the job is this
+     * attempt's: one that was superseded, or whose job has ended, overwrites nobody's result. Store it before the attempt
+     * is finished, or in one transaction with that. Repeatable.
+     *
+     * @param attempt the attempt
+     * @param result the result, at most {@value #MAX_BYTES} bytes; comes back as it is, to the letter
+     * @param retention for how long from now, by database time, it can be read; zero or longer
+     * @return false if the attempt was no longer the job's, and nothing was written
+     * @throws dev.millrace.job.InvalidJobException if it is too large
+     */
+    boolean put(Attempt attempt, JsonText result, Duration retention);
+
+    /**
+     * Stores a job's result, in place of an earlier one, whoever works at the job: for those who have no attempt, such as
+     * an operator. Repeatable.
      *
      * @param jobId the job; whether there is one is not asked
      * @param result the result, at most {@value #MAX_BYTES} bytes; comes back as it is, to the letter

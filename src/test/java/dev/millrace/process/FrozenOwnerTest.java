@@ -3,6 +3,7 @@ package dev.millrace.process;
 import static dev.millrace.SubmitOption.heartbeat;
 import static dev.millrace.SubmitOption.retry;
 import static java.time.Duration.ZERO;
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.condition.OS.LINUX;
 import static org.junit.jupiter.api.condition.OS.MAC;
@@ -19,9 +20,12 @@ import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Finish;
 import dev.millrace.types.JobStatus;
+import dev.millrace.types.JsonText;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -42,18 +46,20 @@ import org.junit.jupiter.params.provider.EnumSource;
 class FrozenOwnerTest {
     private static final HeartbeatPolicy BRISK = Scene.beats(200, 800);
     private static final String OWNER = "owner";
+    private static final JsonText RESULT = JsonText.of("\"the successor's\"");
 
-    private static final Map<String, String> ALL_REFUSED = Map.of(
-            "start", "LOST",
-            "beat", "LOST",
-            "progress", "LOST",
-            "recover", "0",
-            "succeed", "false",
-            "fail", "false",
-            "retry", "false",
-            "cancel", "false",
-            "handBack", "false",
-            "requeue", "false");
+    private static final Map<String, String> ALL_REFUSED = Map.ofEntries(
+            entry("start", "LOST"),
+            entry("beat", "LOST"),
+            entry("progress", "LOST"),
+            entry("recover", "0"),
+            entry("succeed", "false"),
+            entry("fail", "false"),
+            entry("retry", "false"),
+            entry("cancel", "false"),
+            entry("handBack", "false"),
+            entry("requeue", "false"),
+            entry("result", "false"));
 
     private final Scene scene;
     private final ChildJvm owner;
@@ -120,6 +126,8 @@ class FrozenOwnerTest {
         owner.awaitEvent("tried " + id);
 
         assertThat(Scene.changes(before, scene.row(id))).isEmpty();
+        assertThat(scene.store.results().get(id))
+                .isEqualTo(Optional.ofNullable(successor).map(claim -> RESULT));
         assertThat(answers(id)).isEqualTo(ALL_REFUSED);
         if (successor != null && !scene.status(id).isFinal()) {
             assertThat(scene.store.work().finish(successor, new Finish.Succeed()))
@@ -152,6 +160,7 @@ class FrozenOwnerTest {
         if (meanwhile != Meanwhile.CLAIMED_ELSEWHERE) {
             scene.store.work().start(claim.attempt());
         }
+        scene.store.results().put(claim.attempt(), RESULT, Duration.ofDays(1));
         if (meanwhile == Meanwhile.SUCCEEDED_ELSEWHERE) {
             scene.store.work().finish(claim, new Finish.Succeed());
         }

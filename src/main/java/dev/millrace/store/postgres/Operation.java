@@ -62,6 +62,7 @@ enum Operation {
     KEEP_LOG(REPEATABLE, "set the retention of the log of job \"%s\""),
 
     PUT_RESULT(REPEATABLE, "store the result of job \"%s\""),
+    PUT_RESULT_OF_ATTEMPT(REPEATABLE, "store an attempt's result of job \"%s\""),
     GET_RESULT(REPEATABLE, "read the result of job \"%s\""),
 
     SWEEP(REPEATABLE, "delete expired %s"),

@@ -76,6 +76,15 @@ final class RowLock {
         return new RowLock(List.of(held), query, expiresAt.gt(DbTime.LOCKED));
     }
 
+    /** The id of a row that fulfils a condition, which stays so until the transaction ends; for writes to other tables. */
+    static CommonTableExpression<Record1<String>> held(Condition... conditions) {
+        return DSL.name("held_job")
+                .asMaterialized(DSL.select(EXECUTION_JOBS.OPERATION_ID)
+                        .from(EXECUTION_JOBS)
+                        .where(conditions)
+                        .forNoKeyUpdate());
+    }
+
     /** Leaves out rows that someone else has locked, and locks the others in the order of their ids. */
     static RowLock skipping(Condition... conditions) {
         return new RowLock(DSL.select(EXECUTION_JOBS.OPERATION_ID)

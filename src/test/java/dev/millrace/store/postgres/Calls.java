@@ -233,6 +233,9 @@ public final class Calls {
         calls.put("JobLogStore.page", store -> store.logs().page("log", null, 10));
         calls.put("JobLogStore.setRetention", store -> store.logs().setRetention("log", Duration.ofDays(1)));
         calls.put("ResultPackageStore.put", store -> store.results().put("a", JsonText.of("1"), Duration.ofDays(1)));
+        calls.put(
+                "ResultPackageStore.put of an attempt",
+                store -> store.results().put(claimed().attempt(), JsonText.of("1"), Duration.ofDays(1)));
         calls.put("ResultPackageStore.get", store -> store.results().get("a"));
     }
 

@@ -100,6 +100,10 @@ final class Deeds {
         OF.put(Operation.KEEP_LOG, deeds -> deeds.store.logs().setRetention(deeds.id(), deeds.delay()));
 
         OF.put(Operation.PUT_RESULT, deeds -> deeds.store.results().put(deeds.id(), JsonText.of("{}"), deeds.delay()));
+        OF.put(
+                Operation.PUT_RESULT_OF_ATTEMPT,
+                deeds -> deeds.withClaim(
+                        (id, claim) -> deeds.store.results().put(claim.attempt(), JsonText.of("[]"), deeds.delay())));
         OF.put(Operation.GET_RESULT, deeds -> deeds.store.results().get(deeds.id()));
 
         OF.put(Operation.SWEEP, Deeds::sweep);

@@ -557,6 +557,16 @@ final class FailureCases {
                     answered ->
                             assertThat(db.store.results().get(id).isPresent()).isIn(true, answered));
         });
+        add(Operation.PUT_RESULT_OF_ATTEMPT, db -> {
+            Claim claim = claimed(db);
+            JsonText result = JsonText.of("1");
+            return Scene.of(
+                    store -> store.results().put(claim.attempt(), result, Duration.ofDays(1)),
+                    true,
+                    answered -> assertThat(
+                                    db.store.results().get(claim.job().id()).isPresent())
+                            .isIn(true, answered));
+        });
         add(Operation.GET_RESULT, db -> {
             String id = StoreFixture.newId();
             db.store.results().put(id, JsonText.of("1"), Duration.ofDays(1));

@@ -258,8 +258,12 @@ class JobLogTest {
         refused("limit", () -> logs.tail("a", 0));
         refused("limit", () -> logs.page("a", null, 501));
         refused("retention", () -> logs.setRetention("a", Duration.ofSeconds(-1)));
-        refused("maxLogEntries", () -> LogSettings.DEFAULT.withMaxLogEntries(0));
-        refused("logRetention", () -> LogSettings.DEFAULT.withLogRetention(Duration.ofSeconds(-1)));
+        assertThatThrownBy(() -> LogSettings.DEFAULT.withMaxLogEntries(0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("maxLogEntries", "found 0", "1 to 100000", "2000");
+        assertThatThrownBy(() -> LogSettings.DEFAULT.withLogRetention(Duration.ofSeconds(-1)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("logRetention", "PT-1S", "PT0S");
     }
 
     private static void refused(String field, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {

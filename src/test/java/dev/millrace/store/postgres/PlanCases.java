@@ -398,6 +398,10 @@ final class PlanCases {
                 "of 5 kB",
                 30,
                 store -> store.results().put(StoreFixture.newId(), PARAMETERS, MINUTE));
+        with(Operation.PUT_RESULT_OF_ATTEMPT, "of 5 kB", 40, store -> {
+            Claim claim = claimed(store);
+            return () -> store.results().put(claim.attempt(), PARAMETERS, MINUTE);
+        });
         with(Operation.GET_RESULT, "of 5 kB", 10, store -> {
             String id = StoreFixture.newId();
             store.results().put(id, PARAMETERS, MINUTE);
