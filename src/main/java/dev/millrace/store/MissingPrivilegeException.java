@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The database role may not do what was asked. Nothing was written. The message names the role, what was refused, and
+ * The database role may not do what was asked. Nothing was written, unless {@link #mayHaveHappened()}. The message names the role, what was refused, and
  * what to grant.
  */
 public final class MissingPrivilegeException extends StoreException {
@@ -20,10 +20,15 @@ public final class MissingPrivilegeException extends StoreException {
      * @param grants the statements that grant what is missing; empty where no grant would help
      * @param message what may not be done, and what to grant
      * @param cause the cause, or null if there is none
+     * @param mayHaveHappened whether an earlier try, whose answer was lost, may have done it
      */
     public MissingPrivilegeException(
-            @Nullable String role, List<String> grants, String message, @Nullable Throwable cause) {
-        super(message, cause);
+            @Nullable String role,
+            List<String> grants,
+            String message,
+            @Nullable Throwable cause,
+            boolean mayHaveHappened) {
+        super(message, cause, mayHaveHappened);
         this.role = role;
         this.grants = List.copyOf(grants);
     }

@@ -3,8 +3,8 @@ package dev.millrace.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The schema is not there, or is not one that this release of the library may use. Nothing was read or written. The
- * message says what to do; once it is done, the same call works.
+ * The schema is not there, or is not one that this release of the library may use. Nothing was read or written,
+ * unless {@link #mayHaveHappened()}. The message says what to do; once it is done, the same call works.
  */
 public final class SchemaNotReadyException extends StoreException {
     private static final long serialVersionUID = 1L;
@@ -31,9 +31,11 @@ public final class SchemaNotReadyException extends StoreException {
      * @param reason what is wrong with it, for programs
      * @param message what is wrong with it, and what to do
      * @param cause the cause, or null if there is none
+     * @param mayHaveHappened whether an earlier try, whose answer was lost, may have done it
      */
-    public SchemaNotReadyException(String schema, Reason reason, String message, @Nullable Throwable cause) {
-        super(message, cause);
+    public SchemaNotReadyException(
+            String schema, Reason reason, String message, @Nullable Throwable cause, boolean mayHaveHappened) {
+        super(message, cause, mayHaveHappened);
         this.schema = schema;
         this.reason = reason;
     }

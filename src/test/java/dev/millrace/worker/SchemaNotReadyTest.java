@@ -33,7 +33,7 @@ class SchemaNotReadyTest {
     private final ByteArrayOutputStream log = new ByteArrayOutputStream();
 
     private static Fault refusal(String message) {
-        return Fault.failing(() -> new SchemaNotReadyException("millrace", Reason.MISSING, message, null));
+        return Fault.failing(() -> new SchemaNotReadyException("millrace", Reason.MISSING, message, null, false));
     }
 
     @BeforeEach
@@ -70,7 +70,8 @@ class SchemaNotReadyTest {
     void worker_thatLacksAPrivilege_saysSoOnce() {
         source.always(
                 Op.CLAIM,
-                Fault.failing(() -> new MissingPrivilegeException("reader", List.of(), "Can't claim jobs: ask", null)));
+                Fault.failing(() ->
+                        new MissingPrivilegeException("reader", List.of(), "Can't claim jobs: ask", null, false)));
         fixture.start((payload, context) -> {});
         until(() -> source.calls(Op.CLAIM) >= 4);
         assertThat(logged())

@@ -1,5 +1,6 @@
 package dev.millrace.store.postgres;
 
+import dev.millrace.store.SchemaNotReadyException;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jooq.Configuration;
@@ -96,7 +97,7 @@ final class Database {
             try {
                 session = open(used);
                 DSLContext dsl = DSL.using(configuration.derive(session));
-                gate.pass(what, dsl);
+                pass(what, dsl, repetition);
                 session.passedGate();
                 T result = statements.apply(dsl, repetition);
                 if (used instanceof CallerConnection caller) {
@@ -115,6 +116,19 @@ final class Database {
             if (!repetition.goesOnAfter(failure)) {
                 throw failure.told(what, schema, own != null, repetition);
             }
+        }
+    }
+
+    /** Who is not let in may have been so at an earlier try. */
+    private void pass(String what, DSLContext dsl, Repetition repetition) {
+        try {
+            gate.pass(what, dsl);
+        } catch (SchemaNotReadyException e) {
+            if (!repetition.mayHaveHappened()) {
+                throw e;
+            }
+            String message = e.getMessage() + " But the answer to an earlier try was lost, which may have written it.";
+            throw new SchemaNotReadyException(e.schema(), e.reason(), message, e, true);
         }
     }
 

@@ -103,7 +103,7 @@ final class Failure {
                 : ", " + repetition.tries() + " times in " + repetition.lasted().toMillis() + " ms";
         boolean mayHaveHappened = repetition.mayHaveHappened();
         return switch (kind) {
-            case MISSING_PRIVILEGE -> missingPrivilege(what, said);
+            case MISSING_PRIVILEGE -> missingPrivilege(what, said, mayHaveHappened);
             case UNAVAILABLE ->
                 new StoreUnavailableException(
                         "Can't " + what + ": the database is not available" + tries + " (" + said
@@ -129,7 +129,8 @@ final class Failure {
                                 + said
                                 + "). If it was dropped, call Millrace.migrate() with a role that may create it; if a"
                                 + " newer release has changed it, upgrade the library of this process.",
-                        cause);
+                        cause,
+                        mayHaveHappened);
             case ROLLED_BACK ->
                 new StoreException(
                         "Can't " + what + ": " + said + ". It was rolled back because of concurrent work"
@@ -140,7 +141,7 @@ final class Failure {
         };
     }
 
-    private MissingPrivilegeException missingPrivilege(String what, String said) {
+    private MissingPrivilegeException missingPrivilege(String what, String said, boolean mayHaveHappened) {
         String role = null;
         List<String> grants = List.of();
         String advice;
@@ -156,6 +157,7 @@ final class Failure {
             advice = ". The user of the data source needs: GRANT CONNECT ON DATABASE .. TO ..;";
         }
         String whose = role == null ? "" : " as role \"" + role + "\"";
-        return new MissingPrivilegeException(role, grants, "Can't " + what + whose + ": " + said + advice, cause);
+        return new MissingPrivilegeException(
+                role, grants, "Can't " + what + whose + ": " + said + advice, cause, mayHaveHappened);
     }
 }

@@ -143,6 +143,7 @@ final class SchemaGate {
                 schema,
                 reason,
                 "Can't " + what + ": schema \"" + schema + "\" " + why + " Nothing was written.",
-                cause);
+                cause,
+                false);
     }
 }

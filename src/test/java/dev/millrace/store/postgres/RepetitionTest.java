@@ -97,6 +97,20 @@ class RepetitionTest {
         assertThat(repetition.mayHaveHappened()).isTrue();
     }
 
+    /** Whatever stops the repetitions in the end. */
+    @ParameterizedTest
+    @ValueSource(strings = {"08006", "28P01", "40001", "42P01", "42501", "23505"})
+    void doubt_isToldWithEveryFailure(String state) {
+        Repetition repetition = new Repetition(FailureClass.CONFIRMABLE, BRIEF);
+        repetition.failed(false);
+        assertThat(failure(state).told("try", "millrace", true, repetition).mayHaveHappened())
+                .isFalse();
+        repetition.failed(true);
+        repetition.failed(false);
+        assertThat(failure(state).told("try", "millrace", true, repetition).mayHaveHappened())
+                .isTrue();
+    }
+
     @Test
     void usualPauses_makeFourRepetitions_inLessThanFiveSeconds() {
         Repetition repetition = new Repetition(FailureClass.REPEATABLE, Repetition.Policy.DEFAULT);
