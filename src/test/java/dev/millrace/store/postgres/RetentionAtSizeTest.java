@@ -33,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jooq.DSLContext;
 import org.jooq.Field;
@@ -55,7 +56,7 @@ import org.junit.jupiter.api.Timeout;
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class RetentionAtSizeTest {
-    private static final int JOBS = Integer.getInteger("retention.jobs", 30_000);
+    private static final int JOBS = Integer.getInteger("millrace.retention.jobs", 30_000);
     private static final int LIVE = 300;
     private static final int LOGS = JOBS / 30;
     private static final Field<Integer> NUMBER = DSL.field(DSL.name("s", "n"), SQLDataType.INTEGER);
@@ -262,7 +263,7 @@ class RetentionAtSizeTest {
 
     @Test
     @Order(2)
-    void sweep_goesInSmallCommittedBatches_keepsWhatItHasDoneWhenItIsStopped_andLetsClaimsGoOn() throws Exception {
+    void sweep_goesInSmallCommittedBatches_keepsWhatItHasDoneWhenItIsKilled_andLetsClaimsGoOn() throws Exception {
         AtomicBoolean done = new AtomicBoolean();
         CompletableFuture<Integer> claims = OwnThread.supply(() -> {
             int claimed = 0;
@@ -277,32 +278,63 @@ class RetentionAtSizeTest {
             return claimed;
         });
 
-        RetentionSweeper first = new RetentionSweeper(RetentionSettings.DEFAULT, impatient());
-        CompletableFuture<RetentionReport> stopped = OwnThread.supply(first::tick);
-        long seen = JOBS;
-        while (seen > JOBS - 3_000) {
-            long now = ended();
-            assertThat((seen - now) % 1_000).as("whole batches only").isZero();
-            seen = now;
-        }
-        first.close();
-        RetentionReport half = stopped.get(60, TimeUnit.SECONDS);
-        assertThat(half.failure()).isNull();
-        assertThat(half.jobs()).isBetween(3_000L, (long) JOBS);
-        assertThat(ended()).isEqualTo(JOBS - half.jobs());
+        RetentionReport killed = sweepAnd(3_000, sweeper -> killSweeps());
+        assertThat(killed.failure()).isNotNull();
+        assertThat(JOBS - ended())
+                .as("what was committed stays, and nothing else has gone")
+                .isIn(killed.jobs(), killed.jobs() + 1_000);
 
+        long afterTheKill = JOBS - ended();
+        RetentionReport half = sweepAnd(3_000, RetentionSweeper::close);
+        assertThat(half.failure()).isNull();
+        assertThat(half.jobs()).isGreaterThanOrEqualTo(3_000L);
+        long gone = JOBS - ended();
+        assertThat(gone).isEqualTo(afterTheKill + half.jobs());
+
+        int logs = db.dsl.fetchCount(EXECUTION_JOB_LOG_STREAMS);
+        int results = db.dsl.fetchCount(RESULT_PACKAGES);
+        int leases = db.dsl.fetchCount(LEASES);
         RetentionReport rest = new RetentionSweeper(RetentionSettings.DEFAULT, impatient()).tick();
         done.set(true);
 
         assertThat(rest.failure()).isNull();
-        assertThat(half.jobs() + rest.jobs()).isEqualTo(JOBS);
-        assertThat(half.logs() + rest.logs()).isEqualTo(LOGS);
-        assertThat(half.results() + rest.results()).isEqualTo(JOBS);
-        assertThat(half.leases() + rest.leases()).isEqualTo(JOBS / 10);
+        assertThat(gone + rest.jobs()).isEqualTo(JOBS);
+        assertThat(rest.logs()).isEqualTo(logs);
+        assertThat(rest.results()).isEqualTo(results);
+        assertThat(rest.leases()).isEqualTo(leases);
+        assertThat(db.dsl.fetchCount(EXECUTION_JOB_LOG_STREAMS)).isZero();
+        assertThat(db.dsl.fetchCount(RESULT_PACKAGES)).isZero();
+        assertThat(db.dsl.fetchCount(LEASES)).isZero();
         assertThat(db.dsl.fetchCount(EXECUTION_JOB_LOG_ENTRIES)).isZero();
         assertThat(db.dsl.fetchCount(EXECUTION_JOB_LOG_EVENT_IDENTITIES)).isZero();
         assertThat(claims.get(60, TimeUnit.SECONDS)).isEqualTo(LIVE);
         assertThat(db.dsl.fetchCount(EXECUTION_JOBS)).isEqualTo(LIVE);
+    }
+
+    /** Sweeps, and does something to the sweeper once it has deleted so many jobs. */
+    private RetentionReport sweepAnd(int number, Consumer<RetentionSweeper> then) throws Exception {
+        RetentionSweeper sweeper = new RetentionSweeper(RetentionSettings.DEFAULT, impatient());
+        long before = ended();
+        CompletableFuture<RetentionReport> report = OwnThread.supply(sweeper::tick);
+        for (long seen = before; seen > before - number; seen = ended()) {
+            assertThat((before - seen) % 1_000).as("whole batches only").isZero();
+        }
+        while (!report.isDone()) {
+            then.accept(sweeper);
+        }
+        return report.get(60, TimeUnit.SECONDS);
+    }
+
+    /** Ends the session of each statement that is just deleting. */
+    private void killSweeps() {
+        try (Connection connection = db.database.unpooledDataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+                            + " AND state = 'active' AND query ILIKE '%delete from%' AND pid <> pg_backend_pid()");
+        } catch (SQLException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private long ended() {
