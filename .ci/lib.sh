@@ -49,13 +49,14 @@ published_modules() {
 # a while go on for longer.
 smaller=("-DexcludedGroups=size,plans" "-Dmillrace.soak=10s")
 
-# Runs tests by ./mvnw, with the arguments after the first. Fails unless the report of every test class has a line like
-# the first: reports list the properties of the JVM, so that a leg can't test something else than it says.
+# Runs tests by ./mvnw, with the arguments after the first, in the JVM of MILLRACE_CI_JVM if a leg has set that. Fails
+# unless the report of every test class has a line like the first: reports list the properties of the JVM, so that a leg
+# can't test something else than it says.
 test_on() {
   local evidence="$1" reports without
   shift
   rm -rf ./*/target/surefire-reports
-  ./mvnw -B test "${smaller[@]}" "$@"
+  ./mvnw -B test "${smaller[@]}" ${MILLRACE_CI_JVM:+"-Djvm=$MILLRACE_CI_JVM"} "$@"
   reports=(./*/target/surefire-reports/TEST-*.xml)
   [[ -e "${reports[0]}" && -d src/target/surefire-reports ]] || { echo "No tests have run." >&2; return 1; }
   without="$(grep -LE -- "$evidence" "${reports[@]}" || true)"
