@@ -38,7 +38,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Creates, reads and changes jobs. */
 final class PostgresJobStore implements JobStore {
-    private static final int MAX_ROUNDS = 100;
 
     private final Database database;
     private final JobCodec codec;
@@ -175,15 +174,9 @@ final class PostgresJobStore implements JobStore {
     /** @param unanswered requests that were sent, and whose answers were lost; one whose answer will be lost is added */
     CancelResult cancel(
             DSLContext dsl, String id, @Nullable String by, @Nullable String why, List<Cancellation> unanswered) {
-        // Each round that finds the row changed means that someone else got on, so this ends.
-        for (int round = 0; round < MAX_ROUNDS; round++) {
-            CancelResult result = tryCancel(dsl, id, by, why, unanswered);
-            if (result != null) {
-                return result;
-            }
-        }
-        throw new IllegalStateException(
-                "Job \"" + id + "\" changed " + MAX_ROUNDS + " times while it was to be cancelled; try again.");
+        return Rounds.first(
+                () -> tryCancel(dsl, id, by, why, unanswered),
+                "job \"" + id + "\" was changed by others while it was to be cancelled; try again.");
     }
 
     private @Nullable CancelResult tryCancel(
@@ -252,33 +245,43 @@ final class PostgresJobStore implements JobStore {
             Map<Field<?>, Object> values,
             Repetition repetition,
             Field<Instant> insertedAt) {
-        // A job that is there when we insert and gone when we read was deleted in between: insert again.
-        for (int round = 0; round < MAX_ROUNDS; round++) {
-            Record inserted = dsl.insertInto(EXECUTION_JOBS)
-                    .set(values)
-                    .onConflict(EXECUTION_JOBS.OPERATION_ID)
-                    .doNothing()
-                    .returningResult(EXECUTION_JOBS.CREATED_AT, EXECUTION_JOBS.UPDATED_AT)
-                    .fetchOne();
-            if (inserted != null) {
-                Job job = wanted.at(
-                        inserted.get(EXECUTION_JOBS.CREATED_AT),
-                        AttemptState.queued(inserted.get(EXECUTION_JOBS.UPDATED_AT)));
-                return new Creation(job, true);
-            }
-            Record row = dsl.select(JobRows.FIELDS)
-                    .select(insertedAt.as("inserted_at"), DbTime.CLOCK.as("clock"))
-                    .from(EXECUTION_JOBS)
-                    .where(EXECUTION_JOBS.OPERATION_ID.eq(wanted.id()))
-                    .fetchOne();
-            if (row != null) {
-                Job there = rows.job(row);
-                refuseOther(wanted, there);
-                return new Creation(there, repetition.mayHaveHappened() && cameInSince(row, repetition));
-            }
+        return Rounds.first(
+                () -> tryInsert(dsl, wanted, values, repetition, insertedAt),
+                "job \"" + wanted.id()
+                        + "\" was neither there nor could it be created: it was deleted in between, or the"
+                        + " transaction's snapshot can't see it.");
+    }
+
+    /** The answer, or null if the job was there when it was to be inserted, and gone when it was to be read. */
+    private @Nullable Creation tryInsert(
+            DSLContext dsl,
+            Job wanted,
+            Map<Field<?>, Object> values,
+            Repetition repetition,
+            Field<Instant> insertedAt) {
+        Record inserted = dsl.insertInto(EXECUTION_JOBS)
+                .set(values)
+                .onConflict(EXECUTION_JOBS.OPERATION_ID)
+                .doNothing()
+                .returningResult(EXECUTION_JOBS.CREATED_AT, EXECUTION_JOBS.UPDATED_AT)
+                .fetchOne();
+        if (inserted != null) {
+            Job job = wanted.at(
+                    inserted.get(EXECUTION_JOBS.CREATED_AT),
+                    AttemptState.queued(inserted.get(EXECUTION_JOBS.UPDATED_AT)));
+            return new Creation(job, true);
         }
-        throw new IllegalStateException("Job \"" + wanted.id() + "\" is neither there nor can it be created: it was"
-                + " deleted " + MAX_ROUNDS + " times meanwhile, or the transaction's snapshot can't see it.");
+        Record row = dsl.select(JobRows.FIELDS)
+                .select(insertedAt.as("inserted_at"), DbTime.CLOCK.as("clock"))
+                .from(EXECUTION_JOBS)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(wanted.id()))
+                .fetchOne();
+        if (row != null) {
+            Job there = rows.job(row);
+            refuseOther(wanted, there);
+            return new Creation(there, repetition.mayHaveHappened() && cameInSince(row, repetition));
+        }
+        return null;
     }
 
     /**

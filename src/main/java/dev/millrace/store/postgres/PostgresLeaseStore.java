@@ -5,6 +5,7 @@ import static dev.millrace.jooq.Tables.LEASES;
 import dev.millrace.job.Checks;
 import dev.millrace.store.Lease;
 import dev.millrace.store.LeaseStore;
+import dev.millrace.store.StoreException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -62,8 +63,10 @@ final class PostgresLeaseStore implements LeaseStore {
                     return extended;
                 }
             }
-            throw new IllegalStateException("Lease \"" + key + "\" was over " + MAX_ROUNDS
-                    + " times before it could be granted; make it last longer than " + length + ".");
+            throw new StoreException(
+                    "Lease \"" + key + "\" was over " + MAX_ROUNDS
+                            + " times before it could be granted; make it last longer than " + length + ".",
+                    null);
         });
     }
 

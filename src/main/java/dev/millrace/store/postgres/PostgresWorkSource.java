@@ -38,7 +38,6 @@ import org.slf4j.LoggerFactory;
  */
 final class PostgresWorkSource implements WorkSource {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresWorkSource.class);
-    private static final int MAX_ROUNDS = 100;
 
     private final Database database;
     private final JobRows rows;
@@ -160,23 +159,21 @@ final class PostgresWorkSource implements WorkSource {
 
     /** Rereads, merges and repeats until the record's version is the one that was read, or the attempt is not ours. */
     boolean finishAsItIsNow(DSLContext dsl, Attempt attempt, Finish finish, Repetition repetition) {
-        for (int round = 0; round < MAX_ROUNDS; round++) {
-            Record row = dsl.select(Attempts.CLAIM_FIELDS)
-                    .select(DbTime.CLOCK.as("clock"))
-                    .from(EXECUTION_JOBS)
-                    .where(Attempts.owned(attempt))
-                    .fetchOne();
-            if (row == null) {
-                return finishedBefore(dsl, attempt, finish, repetition);
-            }
-            RowLock lock = RowLock.waiting(
-                    Attempts.owned(attempt), EXECUTION_JOBS.VERSION.eq(row.get(EXECUTION_JOBS.VERSION)));
-            if (lock.update(dsl, assignments(row, finish)).execute() == 1) {
-                return true;
-            }
-        }
-        throw new IllegalStateException("Job \"" + attempt.jobId() + "\" changed " + MAX_ROUNDS
-                + " times while its attempt was to be ended; try again.");
+        return Rounds.first(
+                () -> {
+                    Record row = dsl.select(Attempts.CLAIM_FIELDS)
+                            .select(DbTime.CLOCK.as("clock"))
+                            .from(EXECUTION_JOBS)
+                            .where(Attempts.owned(attempt))
+                            .fetchOne();
+                    if (row == null) {
+                        return finishedBefore(dsl, attempt, finish, repetition);
+                    }
+                    RowLock lock = RowLock.waiting(
+                            Attempts.owned(attempt), EXECUTION_JOBS.VERSION.eq(row.get(EXECUTION_JOBS.VERSION)));
+                    return lock.update(dsl, assignments(row, finish)).execute() == 1 ? true : null;
+                },
+                "job \"" + attempt.jobId() + "\" was changed by others while its attempt was to be ended; try again.");
     }
 
     private Map<Field<?>, Object> assignments(Record row, Finish finish) {

@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  * who had it retried, why, and when to the microsecond.
  */
 final class RetryByHand {
-    private static final int MAX_ROUNDS = 100;
 
     private final Database database;
     private final JobRows rows;
@@ -34,32 +33,36 @@ final class RetryByHand {
     RetryResult retry(String id, @Nullable String by, @Nullable String why) {
         // Outlives a repetition of the statements after an answer that was lost.
         AtomicReference<@Nullable ManualRetry> mine = new AtomicReference<>();
-        return database.run(Operation.RETRY, id, dsl -> {
-            for (int round = 0; round < MAX_ROUNDS; round++) {
-                Record row = dsl.select(Attempts.CLAIM_FIELDS)
-                        .select(DbTime.CLOCK.as("clock"))
-                        .from(EXECUTION_JOBS)
-                        .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
-                        .fetchOne();
-                if (row == null) {
-                    return RetryResult.NOT_FOUND;
-                }
-                Job job = rows.job(row);
-                if (isDone(row, job, mine.get(), by, why)) {
-                    return RetryResult.QUEUED;
-                }
-                if (!job.status().isFinal()) {
-                    return RetryResult.NOT_ENDED;
-                }
-                ManualRetry retry = new ManualRetry(row.get("clock", Instant.class), by, why);
-                mine.set(retry);
-                if (queueAgain(dsl, job, retry)) {
-                    return RetryResult.QUEUED;
-                }
-            }
-            throw new IllegalStateException(
-                    "Job \"" + id + "\" changed " + MAX_ROUNDS + " times while it was to be retried; try again.");
-        });
+        String unsettled = "job \"" + id + "\" was changed by others while it was to be retried; try again.";
+        return database.run(
+                Operation.RETRY, id, dsl -> Rounds.first(() -> tryRetry(dsl, id, by, why, mine), unsettled));
+    }
+
+    /** The answer, or null if the job changed while it was looked at. */
+    private @Nullable RetryResult tryRetry(
+            DSLContext dsl,
+            String id,
+            @Nullable String by,
+            @Nullable String why,
+            AtomicReference<@Nullable ManualRetry> mine) {
+        Record row = dsl.select(Attempts.CLAIM_FIELDS)
+                .select(DbTime.CLOCK.as("clock"))
+                .from(EXECUTION_JOBS)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
+                .fetchOne();
+        if (row == null) {
+            return RetryResult.NOT_FOUND;
+        }
+        Job job = rows.job(row);
+        if (isDone(row, job, mine.get(), by, why)) {
+            return RetryResult.QUEUED;
+        }
+        if (!job.status().isFinal()) {
+            return RetryResult.NOT_ENDED;
+        }
+        ManualRetry retry = new ManualRetry(row.get("clock", Instant.class), by, why);
+        mine.set(retry);
+        return queueAgain(dsl, job, retry) ? RetryResult.QUEUED : null;
     }
 
     /** Whether this call has written it already, or the same one did before and the job still waits. */
