@@ -56,8 +56,6 @@ final class ClaimStatement {
     private static final Field<Short> PRIORITY = EXECUTION_JOBS.QUEUE_PRIORITY.coerce(SQLDataType.SMALLINT);
     private static final List<OrderField<?>> QUEUE_ORDER =
             List.of(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID);
-    private static final List<OrderField<?>> KIND_ORDER =
-            List.of(EXECUTION_JOBS.KIND, PRIORITY, EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID);
 
     private static final Name FREE = DSL.name("free");
     private static final Field<String> FREE_ID =
@@ -90,7 +88,7 @@ final class ClaimStatement {
 
     /** All kinds, in the queue's order. */
     private static Table<? extends Record> inOrder(ClaimRequest request) {
-        return new Branches(request.sources(), List.of()).crossJoin(locking(request, claimable(), QUEUE_ORDER));
+        return new Branches(request.sources(), List.of()).crossJoin(locking(request, claimable()));
     }
 
     /** The first rows in the queue's order, those of other kinds left out. */
@@ -98,7 +96,7 @@ final class ClaimStatement {
         Table<?> window = DSL.select(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.KIND)
                 .from(EXECUTION_JOBS)
                 .where(claimable())
-                .orderBy(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID)
+                .orderBy(QUEUE_ORDER)
                 .limit(DSL.inline(request.limit() + WINDOW))
                 .asTable(DSL.name("head"));
         // Checked again on the locked row, without the place's priority: with it the planner would look for the id in
@@ -119,14 +117,14 @@ final class ClaimStatement {
     private static Table<? extends Record> byKind(ClaimRequest request) {
         List<String> shuffled = new ArrayList<>(request.kinds());
         Collections.shuffle(shuffled);
-        return new Branches(request.sources(), shuffled).crossJoin(locking(request, claimableOfKind(), KIND_ORDER));
+        return new Branches(request.sources(), shuffled).crossJoin(locking(request, claimableOfKind()));
     }
 
-    private static Table<?> locking(ClaimRequest request, Condition condition, List<OrderField<?>> order) {
+    private static Table<?> locking(ClaimRequest request, Condition condition) {
         return DSL.select(EXECUTION_JOBS.OPERATION_ID)
                 .from(EXECUTION_JOBS)
                 .where(condition)
-                .orderBy(order)
+                .orderBy(QUEUE_ORDER)
                 .limit(DSL.inline(request.limit()))
                 .forNoKeyUpdate()
                 .skipLocked()
@@ -134,28 +132,29 @@ final class ClaimStatement {
     }
 
     /**
-     * The same of the branch's kind, by the index that leads to kinds and by no other: kind, priority and time are compared
-     * as one, from the kind's and priority's first place to what is due now, and ordered by as one. With a plain {@code
-     * kind = ..} the queue's own index has the order as well, and a planner that thinks the backlog short walks through
-     * all of it for a kind that isn't there. That a kind is not empty is said only here, and unlocks the index.
+     * The same of the branch's kind, by the index that leads to kinds and by no other: the queue's own index has the order
+     * as well, and a planner that thinks the backlog short walks through all of it for a kind that isn't there. So the
+     * status is said in the words of the index that is meant, between Queued and Queued, from which the planner doesn't
+     * conclude that the row is in the other one. That a kind is not empty is said only here, and unlocks the index.
      */
     private static Condition claimableOfKind() {
-        return queued().and(EXECUTION_JOBS.KIND.ne(DSL.inline("")))
-                .and(DSL.row(EXECUTION_JOBS.KIND, PRIORITY).ge(Branches.KIND, Branches.PRIORITY))
-                .and(DSL.row(EXECUTION_JOBS.KIND, PRIORITY, EXECUTION_JOBS.QUEUE_VISIBLE_AT)
-                        .le(Branches.KIND, Branches.PRIORITY, DbTime.STATEMENT));
+        Field<JobStatus> queued = JobRows.literal(JobStatus.QUEUED);
+        return dueInBranch(EXECUTION_JOBS.STATUS.between(queued, queued))
+                .and(EXECUTION_JOBS.KIND.ne(DSL.inline("")))
+                .and(EXECUTION_JOBS.KIND.eq(Branches.KIND));
     }
 
     /** Queued, in this branch's place, and due; checked again on the row once it is locked. */
     private static Condition claimable() {
-        return queued().and(PRIORITY.eq(Branches.PRIORITY)).and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT));
+        return dueInBranch(JobRows.QUEUED);
     }
 
-    private static Condition queued() {
-        return JobRows.QUEUED
-                .and(EXECUTION_JOBS.QUEUE_PRIORITY.isNotNull())
+    private static Condition dueInBranch(Condition queued) {
+        return queued.and(EXECUTION_JOBS.QUEUE_PRIORITY.isNotNull())
                 .and(EXECUTION_JOBS.RUNTIME_PROFILE.eq(Branches.PROFILE))
-                .and(EXECUTION_JOBS.QUEUE.eq(Branches.QUEUE));
+                .and(EXECUTION_JOBS.QUEUE.eq(Branches.QUEUE))
+                .and(PRIORITY.eq(Branches.PRIORITY))
+                .and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT));
     }
 
     private static Field<String[]> kinds(ClaimRequest request) {

@@ -82,15 +82,17 @@ CREATE INDEX idx_execution_jobs_tenant_created
 CREATE INDEX idx_execution_jobs_lookup_keys
   ON ${schema}.execution_jobs USING gin (lookup_keys);
 
--- Claims: the queue in its order, and the same order within one kind for workers that lack the kinds at its head. No
--- kind is empty, so the last condition leaves no row out: it keeps the planner from taking the second index, and a sort
--- of the whole backlog, for the queue in its order. Only the statement that wants this index says it.
+-- Claims: the queue in its order, and the same order within one kind for workers that lack the kinds at its head. Both
+-- indexes hold the same rows, but each is for its own statement, and must not be taken for the other's: the second one for
+-- the queue in its order would sort the whole backlog, the first one for a kind would walk through it. So the second one's
+-- condition says in other words what the first one's does. No kind is empty: only the statement that wants this index says
+-- so. And between a status and itself lies only that status: whoever says it like that says too little for the first index.
 CREATE INDEX idx_execution_jobs_claimable
   ON ${schema}.execution_jobs (runtime_profile, queue, queue_priority, queue_visible_at, operation_id)
   WHERE status = 'Queued' AND queue_priority IS NOT NULL;
 CREATE INDEX idx_execution_jobs_claimable_kind
   ON ${schema}.execution_jobs (runtime_profile, queue, kind, queue_priority, queue_visible_at, operation_id)
-  WHERE status = 'Queued' AND queue_priority IS NOT NULL AND kind <> '';
+  WHERE status BETWEEN 'Queued' AND 'Queued' AND queue_priority IS NOT NULL AND kind <> '';
 
 -- Recovery: what the sweeps look at. A backlog of jobs that were never claimed is in neither.
 CREATE INDEX idx_execution_jobs_undispatched
