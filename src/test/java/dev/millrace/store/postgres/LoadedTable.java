@@ -31,7 +31,8 @@ import java.util.Random;
  * the table; two jobs in succession share a correlation. The record is 2.4 kB and lies outside of the row, as one of 5 kB would;
  * rows are about 400 bytes, 14 on a page. The retention of the oldest 1,050, all of which have ended, is over.
  *
- * <p>400 of the jobs have a log of 100 lines, which lie together, and 2,000 a result.
+ * <p>20,000 of the jobs have a log, 400 of these one of 100 lines, which lie together, and the others one of a single line;
+ * 2,000 have a result.
  */
 final class LoadedTable {
     /** How the statuses are mixed. */
@@ -53,7 +54,11 @@ final class LoadedTable {
         }
     }
 
+    /** For records of 2.4 kB, which lie outside of their rows in two chunks each. */
     private static final int PARAMETER_BYTES = 1_500;
+
+    /** For records of 0.6 kB, which lie in their rows; of these 6 are on a page. */
+    static final int FEW_PARAMETER_BYTES = 150;
 
     private static final List<String> TABLES = List.of(
             "execution_jobs",
@@ -66,6 +71,11 @@ final class LoadedTable {
 
     /** Replaces all jobs. Statistics stay as they were. */
     static void load(TestDatabase database, int jobs, Mix mix) {
+        load(database, jobs, mix, PARAMETER_BYTES);
+    }
+
+    /** As many bytes of parameters have all records. */
+    static void load(TestDatabase database, int jobs, Mix mix, int parameterBytes) {
         String table = table(database);
         try (Connection connection = database.adminDataSource().getConnection();
                 Statement statement = connection.createStatement()) {
@@ -74,7 +84,8 @@ final class LoadedTable {
                     "ALTER TABLE " + table + " SET (autovacuum_enabled = false, toast.autovacuum_enabled = false)");
             try (PreparedStatement insert =
                     connection.prepareStatement(INSERT.formatted(table, mix.status.formatted(jobs), jobs))) {
-                insert.setString(1, new JobCodec().encode(template()).text());
+                insert.setString(
+                        1, new JobCodec().encode(template(parameterBytes)).text());
                 insert.executeUpdate();
             }
         } catch (SQLException e) {
@@ -88,11 +99,12 @@ final class LoadedTable {
         try (Connection connection = database.adminDataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("INSERT INTO " + schema + "execution_job_log_streams"
-                    + " SELECT 'job-' || lpad((n * 450)::text, 9, '0'), 100, 0, 0, now() + interval '7 days'"
-                    + " FROM generate_series(1, 400) AS series(n)");
+                    + " SELECT 'job-' || lpad((n * 9)::text, 9, '0'), CASE WHEN n % 50 = 0 THEN 100 ELSE 1 END, 0, 0,"
+                    + " now() + interval '7 days' FROM generate_series(1, 20000) AS series(n)");
             statement.execute("INSERT INTO " + schema + "execution_job_log_entries"
                     + " SELECT operation_id, n, json_build_object('at', now(), 'message', repeat('A line. ', 12))"
-                    + " FROM " + schema + "execution_job_log_streams, generate_series(0, 99) AS series(n)"
+                    + " FROM " + schema
+                    + "execution_job_log_streams, generate_series(0, appended_count - 1) AS series(n)"
                     + " ORDER BY operation_id, n");
             statement.execute("INSERT INTO " + schema + "result_packages"
                     + " SELECT 'job-' || lpad((n * 90)::text, 9, '0'), json_build_object('sum', repeat('4711', 50)),"
@@ -127,8 +139,8 @@ final class LoadedTable {
     }
 
     /** A record with the places in capitals still to be filled in. */
-    private static Job template() {
-        byte[] noise = new byte[PARAMETER_BYTES];
+    private static Job template(int parameterBytes) {
+        byte[] noise = new byte[parameterBytes];
         new Random(7).nextBytes(noise);
         JobSpec spec = JobSpec.of(
                         "KIND",
