@@ -110,12 +110,11 @@ final class PlanCases {
 
     private void lists() {
         list("first page", 7, JobQuery.ALL);
-        // 7 at best, as the first one: 3 levels of the index and 4 pages of the table. But 51 rows of which 15 are on a
-        // page lie on 5 pages when they begin in the middle of one, and here they do: 10 rows are on the last page, so
-        // that this page ends with the first row of a fifth one. The other buffer is the second leaf of the index, if
-        // the
-        // entries pass from one to the next. Neither is the statement's: to look for the 51st row, which only tells
-        // that there is more, in the index alone takes another descent, of 3, and the visibility map.
+        // 7 at best, as the first one: 3 levels of the index and 4 pages of the table. But 51 rows, 15 on a page, lie
+        // on 5 pages where they begin in the middle of one, and here they do: the table's last page has 10 rows, so
+        // this page of the list ends with the first row of a fifth page. The ninth buffer is the second leaf of the
+        // index, where the entries pass from one to the next. Neither is up to the statement: to look for the 51st
+        // row, which only tells that there is more, in the index alone takes another descent of 3.
         add(PlanCase.of(Operation.QUERY, "second page", store -> {
                     String first = store.jobs().query(JobQuery.ALL).next().orElseThrow();
                     return () -> store.jobs().query(JobQuery.ALL.after(first));
@@ -413,12 +412,10 @@ final class PlanCases {
             return () -> store.results().get(id);
         });
         // To find (84), lock (1,000), look up again (83) and delete (1,000) them takes 2,167. The other 6,000 are
-        // PostgreSQL's own:
-        // for each record that lies outside of its row it descends the index of the TOAST table (3), reads the chunks
-        // (1) and
-        // deletes them, two here (2). A DELETE of rows that are known and locked already would take 7,000. Without it:
-        // sweepOfRecordsInRows().
-        // Before PostgreSQL 17 each id of `= ANY (..)` is looked up from the root of the primary key: 3 more for each.
+        // PostgreSQL's own: for each record that lies outside of its row it descends the index of the TOAST table (3),
+        // reads the chunks (1) and deletes them, two here (2). So a DELETE of rows that are known and locked already
+        // would take 7,000; sweepOfRecordsInRows() is about what is left without that. Before PostgreSQL 17 each id of
+        // `= ANY (..)` is looked up from the root of the primary key, 3 more for each.
         add(sweep().atMost(8_200).before17AtMost(11_200));
         with(Operation.SWEEP, "10 logs of 100 lines", 3_000, store -> {
             for (int log = 0; log < 10; log++) {
