@@ -174,8 +174,8 @@ public interface JobStore {
     /**
      * Cancels many jobs, as {@link #cancel} does each, in statements of up to 500. Each of these is committed by itself in
      * transactions of our own; repeating the call is safe. A job that can't be read keeps no other one out. Jobs whose rows
-     * others have locked come last, one by one. In a caller's transaction they are waited for: queued jobs first, then
-     * claimed ones, each in the order of their ids.
+     * others have locked come last, one by one. In a caller's transaction all of the jobs are locked first, and waited for, in
+     * the order of their ids.
      *
      * @param ids the jobs' ids
      * @param by who asks, or null

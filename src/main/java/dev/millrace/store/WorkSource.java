@@ -72,7 +72,7 @@ public interface WorkSource {
     /**
      * Ends many attempts, as {@link #finish} does each. A store does it in few statements; each of these is committed by
      * itself, and repeating the call is safe. Attempts whose rows others have locked come last, one by one. In a
-     * caller's transaction they are waited for, in the order of their jobs' ids among those that end alike.
+     * caller's transaction all of their jobs are locked first, and waited for, in the order of their ids.
      *
      * @param completions attempts and how they end; of two for the same attempt the first counts
      * @return the attempts that are ended as asked; the others were no longer the job's

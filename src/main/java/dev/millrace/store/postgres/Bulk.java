@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
+import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Record;
@@ -103,6 +104,27 @@ final class Bulk {
                 .forEach(row -> rows.put(row.get(EXECUTION_JOBS.OPERATION_ID), row));
         boolean full = !rows.isEmpty() && rows.lastEntry().getValue().get(BYTES_SO_FAR) >= MAX_BYTES;
         return new Reading(rows, full ? rows.lastKey() : sortedIds.get(sortedIds.size() - 1));
+    }
+
+    /**
+     * In a caller's transaction, which keeps its locks: locks these rows in the order of their ids before anything is done
+     * about any of them. What is done after that comes to some of them sooner than to others, by what they are, and two
+     * transactions that took their locks only then would deadlock. Nothing in a transaction of ours, which holds the locks
+     * of one statement, and leaves out what others have locked.
+     *
+     * @return the ids of the rows that are locked now; all of them in a transaction of ours
+     */
+    static Collection<String> lockInOrder(DSLContext dsl, List<String> sortedIds, Condition... conditions) {
+        if (Session.isOwn(dsl)) {
+            return sortedIds;
+        }
+        return dsl.select(EXECUTION_JOBS.OPERATION_ID)
+                .from(EXECUTION_JOBS)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(DSL.any(ids(sortedIds))))
+                .and(DSL.and(conditions))
+                .orderBy(EXECUTION_JOBS.OPERATION_ID)
+                .forNoKeyUpdate()
+                .fetchSet(EXECUTION_JOBS.OPERATION_ID);
     }
 
     static Field<String[]> ids(Collection<String> ids) {

@@ -26,7 +26,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Many cancellations at once. A request is part of the record, so each chunk is read, within a bound of bytes, and then
  * written by one statement, where the version is still the one that was read, and nobody else has locked the row. What is left
- * goes the way of a single cancellation, one by one, so that nothing is locked while it waits.
+ * goes the way of a single cancellation, one by one, so that nothing is locked while it waits. In a caller's transaction all
+ * that are there are locked first, in the order of their ids, those that have ended included: what is said of them is true
+ * until it commits.
  */
 final class BulkCancellation {
     static final int CHUNK = 500;
@@ -77,6 +79,8 @@ final class BulkCancellation {
             Map<String, CancelResult> results,
             Map<String, UnreadableJobException> unreadable,
             Map<String, List<Cancellation>> unanswered) {
+        Collection<String> known = Bulk.lockInOrder(dsl, chunk);
+        chunk.stream().filter(id -> !known.contains(id)).forEach(id -> results.put(id, CancelResult.NOT_FOUND));
         List<String> open = chunk;
         while (true) {
             open = open.stream()

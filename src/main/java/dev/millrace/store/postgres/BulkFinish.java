@@ -18,16 +18,19 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Record;
 import org.jooq.impl.DSL;
+import org.jooq.impl.SQLDataType;
 
 /**
  * Many attempts ended at once. Successes of jobs that nobody else has changed since they were claimed are written by one
  * statement for each chunk, which carries no record. All else, and what that statement did not find, is read, merged with
  * its ending and written where it is still as it was read, again by one statement for those that end and one for those
- * that go on; what has changed in between goes the way of a single attempt, which reads and writes until it is done.
+ * that go on; what has changed in between goes the way of a single attempt, which reads and writes until it is done. In a
+ * caller's transaction the jobs of all of them are locked first, in the order of their ids.
  */
 final class BulkFinish {
     static final int CHUNK = 500;
@@ -73,11 +76,24 @@ final class BulkFinish {
     }
 
     private void finish(DSLContext dsl, List<Completion> chunk, Set<Attempt> ended, Repetition repetition) {
+        lockThoseThatAreHeld(dsl, chunk);
         succeedAsClaimed(dsl, rest(chunk, ended), ended);
         List<Completion> open = rest(chunk, ended);
         while (!open.isEmpty()) {
             open = finishAsTheyAreNow(dsl, open, ended, repetition);
         }
+    }
+
+    /** One that has lost its job never gets it back, so it needs no lock, and keeps nobody else from that job. */
+    private static void lockThoseThatAreHeld(DSLContext dsl, List<Completion> chunk) {
+        UUID[] tokens = chunk.stream()
+                .map(completion -> completion.claim().attempt().token())
+                .toArray(UUID[]::new);
+        Bulk.lockInOrder(
+                dsl,
+                Bulk.sorted(chunk.stream().map(BulkFinish::id).toList()),
+                EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(DSL.val(tokens, SQLDataType.UUID.array()))),
+                JobRows.LIVE);
     }
 
     private static List<Completion> rest(List<Completion> chunk, Set<Attempt> ended) {

@@ -21,7 +21,6 @@ import org.jooq.Param;
 import org.jooq.Record;
 import org.jooq.SQLDialect;
 import org.jooq.SelectField;
-import org.jooq.SelectForUpdateWaitStep;
 import org.jooq.UpdateConditionStep;
 import org.jooq.impl.DSL;
 import org.jooq.impl.DefaultDataType;
@@ -33,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * many rows there are. The arrays are unnested side by side, which costs one pass; taking elements by their number would
  * cost one for each element, since texts have no fixed length.
  *
- * <p>An update locks the rows that it names before it changes any of them, in the order of their ids, so that it can't
+ * <p>An update locks the rows that it names before it changes any of them, and waits for none, so that it can't
  * deadlock with another one over the same rows; the join by which the rows are found drives the lock, not the update, so
  * that the update has but one way to each row, by its id.
  */
@@ -70,10 +69,9 @@ final class GivenRows {
 
     /**
      * An update of the rows that have these ids and fulfil the conditions, which may compare with what was {@link
-     * #given}; to be run, or to be asked for what it returns. In a transaction of ours it leaves out rows that someone else
-     * has locked: one of them must not hold up all others, which would be locked meanwhile. In a caller's, which keeps its
-     * locks, it waits for them in the order of their ids: two that left out each other's would come back to them later, and
-     * deadlock.
+     * #given}; to be run, or to be asked for what it returns. It leaves out rows that someone else has locked: one of them
+     * must not hold up all others, which would be locked meanwhile. A caller's transaction, which keeps its locks, has them
+     * already: {@link Bulk#lockInOrder}.
      */
     UpdateConditionStep<ExecutionJobsRecord> update(
             DSLContext dsl, Map<Field<?>, Object> values, Condition... conditions) {
@@ -82,16 +80,15 @@ final class GivenRows {
         columns.stream()
                 .filter(column -> !column.equals(EXECUTION_JOBS.OPERATION_ID))
                 .forEach(column -> carried.add(given(column)));
-        SelectForUpdateWaitStep<Record> inOrder = DSL.select(carried)
-                .from(given)
-                .join(EXECUTION_JOBS)
-                .on(EXECUTION_JOBS.OPERATION_ID.eq(given(EXECUTION_JOBS.OPERATION_ID)))
-                .where(conditions)
-                .orderBy(EXECUTION_JOBS.OPERATION_ID)
-                .forNoKeyUpdate()
-                .of(EXECUTION_JOBS);
-        CommonTableExpression<? extends Record> rowsToLock =
-                DSL.name("rows_to_lock").asMaterialized(Session.isOwn(dsl) ? inOrder.skipLocked() : inOrder);
+        CommonTableExpression<? extends Record> rowsToLock = DSL.name("rows_to_lock")
+                .asMaterialized(DSL.select(carried)
+                        .from(given)
+                        .join(EXECUTION_JOBS)
+                        .on(EXECUTION_JOBS.OPERATION_ID.eq(given(EXECUTION_JOBS.OPERATION_ID)))
+                        .where(conditions)
+                        .forNoKeyUpdate()
+                        .of(EXECUTION_JOBS)
+                        .skipLocked());
         CommonTableExpression<? extends Record> locked = DSL.name(LOCKED)
                 .asMaterialized(DSL.select(rowsToLock.fields())
                         .select(DbTime.CLOCK.as("now"))

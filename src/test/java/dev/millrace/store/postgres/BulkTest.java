@@ -41,11 +41,13 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
+import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
@@ -568,6 +570,114 @@ class BulkTest {
                 inner -> inner.work().progress(claims.get(1).attempt(), 2.0, null),
                 () -> db.work.finishAll(completions(claims, new Finish.Succeed())),
                 () -> db.work.progress(claims.get(0).attempt(), 3.0, null));
+    }
+
+    /**
+     * The same in callers' transactions, whatever becomes of each job, and however the planner reads the table: here from
+     * end to end, where the last job stands first.
+     */
+    @Test
+    void bulkCalls_inCallersTransactions_lockJobsInTheOrderOfTheirIds() throws Exception {
+        for (boolean cancels : List.of(true, false)) {
+            db.clear();
+            List<NewJob> backwards = newJobs(3).stream()
+                    .sorted(Comparator.comparing(NewJob::id, Bulk.BY_ID).reversed())
+                    .toList();
+            Map<String, Completion> completions = new TreeMap<>(Bulk.BY_ID);
+            for (NewJob job : backwards) {
+                db.submit(job);
+                boolean last = job.equals(backwards.get(0));
+                if (!cancels || !last) {
+                    Assignment.Taken taken = (Assignment.Taken) db.queue.claim(AssignedClaim.of("w", job.id()));
+                    Finish finish = last ? new Finish.Succeed() : new Finish.Retry(Duration.ZERO, "boom");
+                    completions.put(job.id(), new Completion(taken.claim(), finish));
+                }
+            }
+            List<String> ids =
+                    backwards.stream().map(NewJob::id).sorted(Bulk.BY_ID).toList();
+            CompletableFuture<?>[] call = new CompletableFuture<?>[1];
+            db.dsl.transaction(tx -> {
+                assertThat(lockable(tx.dsl(), ids.get(1))).isTrue();
+                call[0] = OwnThread.run(() -> db.dsl.transaction(their -> {
+                    their.dsl()
+                            .setLocal(DSL.name("enable_indexscan"), DSL.val("off"))
+                            .execute();
+                    their.dsl()
+                            .setLocal(DSL.name("enable_bitmapscan"), DSL.val("off"))
+                            .execute();
+                    if (cancels) {
+                        db.store.in(their).jobs().cancelAll(ids, null, null);
+                    } else {
+                        db.store.in(their).work().finishAll(completions.values());
+                    }
+                }));
+                db.awaitLockWaiter();
+                assertThat(lockable(db.dsl, ids.get(0))).as("the one before").isFalse();
+                assertThat(lockable(db.dsl, ids.get(2))).as("the one behind").isTrue();
+            });
+            call[0].get(30, TimeUnit.SECONDS);
+            assertThat(ids)
+                    .allSatisfy(
+                            id -> assertThat(db.get(id).version()).isEqualTo(cancels && id.equals(ids.get(2)) ? 2 : 3));
+        }
+    }
+
+    private static boolean lockable(DSLContext dsl, String id) {
+        return dsl.select(EXECUTION_JOBS.OPERATION_ID)
+                        .from(EXECUTION_JOBS)
+                        .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
+                        .forNoKeyUpdate()
+                        .skipLocked()
+                        .fetchOne()
+                != null;
+    }
+
+    /** Each in a transaction that goes on for a while, over jobs of which both have some, queued and claimed ones. */
+    @Test
+    void bulkCalls_inTwoCallersTransactions_dontDeadlock() throws Exception {
+        long seed = ThreadLocalRandom.current().nextLong();
+        System.out.println("bulk calls in two transactions: seed " + seed);
+        Random random = new Random(seed);
+        long before = deadlocks();
+        for (int round = 0; round < 30; round++) {
+            db.clear();
+            List<Creation> queued = db.jobs.submitAll(newJobs(100, "queued"));
+            List<Claim> claims = shuffled(claimed(200), random);
+            List<String> ids = new ArrayList<>();
+            queued.forEach(creation -> ids.add(creation.job().id()));
+            claims.forEach(claim -> ids.add(claim.job().id()));
+            Collections.shuffle(ids, random);
+            CyclicBarrier together = new CyclicBarrier(2);
+            List<CompletableFuture<?>> calls = new ArrayList<>();
+            for (int thread = 0; thread < 2; thread++) {
+                int kind = round % 3; // both cancel, both finish, one of each
+                boolean cancels = kind == 0 || (kind == 2 && thread == 0);
+                List<String> mine = new ArrayList<>(ids.subList(thread * 20, 280 + thread * 20));
+                List<Completion> ended = new ArrayList<>();
+                for (Claim claim : claims.subList(thread * 20, 180 + thread * 20)) {
+                    boolean succeeds = (claim.token().hashCode() & 1) == thread;
+                    ended.add(new Completion(
+                            claim, succeeds ? new Finish.Succeed() : new Finish.Retry(Duration.ZERO, "x")));
+                }
+                if (thread == 1) {
+                    Collections.reverse(mine);
+                    Collections.reverse(ended);
+                }
+                calls.add(OwnThread.run(() -> db.dsl.transaction(tx -> {
+                    tx.dsl().selectOne().fetch();
+                    together.await(30, TimeUnit.SECONDS);
+                    if (cancels) {
+                        db.store.in(tx).jobs().cancelAll(mine, "t", null);
+                    } else {
+                        db.store.in(tx).work().finishAll(ended);
+                    }
+                })));
+            }
+            for (CompletableFuture<?> call : calls) {
+                call.get(60, TimeUnit.SECONDS);
+            }
+        }
+        assertThat(deadlocks()).isEqualTo(before);
     }
 
     private void whileHeld(Consumer<PostgresStore> held, Runnable waiting, Runnable unhindered) throws Exception {
