@@ -139,8 +139,8 @@ public final class Millrace {
     }
 
     /**
-     * Submits a job for each of these payloads, in statements of up to 1,000 jobs, each committed by itself. If one
-     * fails, the jobs of those before it are there; as each call draws new ids, a repetition submits them once more. Where
+     * Submits a job for each of these payloads, in statements of up to 1,000 jobs, each committed by itself. If it
+     * fails, the jobs of other statements may be there; as each call draws new ids, a repetition submits them once more. Where
      * that must not be, give each job an id of its own by {@link JobStore#submitAll}, or submit them in one transaction
      * by {@link #in}.
      *

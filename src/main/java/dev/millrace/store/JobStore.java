@@ -160,20 +160,26 @@ public interface JobStore {
     /**
      * Submits many jobs, as {@link #submit} does each, in statements of up to 1,000.
      *
-     * <p>In transactions of our own each of these statements is committed by itself; if one fails, those before it have
-     * been submitted, and repeating the whole call is safe. A job that conflicts keeps no other one out. Statements take
-     * jobs in the order of their ids, so that calls with the same ids don't block each other for ever.
+     * <p>In transactions of our own each of these statements is committed by itself. A job that conflicts keeps no other
+     * one out, nor does one that the database refuses: that statement is done again in parts, until such jobs are alone. If
+     * the database is no longer available, the jobs of the statements before are there. In any case repeating the whole
+     * call is safe. Statements take jobs in the order of their ids, so that calls with the same ids don't block each
+     * other for ever.
      *
      * @param jobs the jobs; of two with the same id the first is submitted, and the other compared with it
      * @return what came of each, in the order of the list
      * @throws JobConflictException if jobs are there whose content is another one: {@link
      *     JobConflictException#conflicts()} names them, and all others have been submitted
+     * @throws JobsFailedException if the database refuses some, such as by a trigger of yours: {@link
+     *     JobsFailedException#failures()} names them, and says why; all others have been submitted. Not in a caller's
+     *     transaction, which such an error ends
      */
     List<Creation> submitAll(List<NewJob> jobs);
 
     /**
      * Cancels many jobs, as {@link #cancel} does each, in statements of up to 500. Each of these is committed by itself in
-     * transactions of our own; repeating the call is safe. A job that can't be read keeps no other one out. Jobs whose rows
+     * transactions of our own; repeating the call is safe. A job that can't be read, or that the database refuses to
+     * change, keeps no other one out. Jobs whose rows
      * others have locked come last, one by one. In a caller's transaction all of the jobs are locked first, and waited for, in
      * the order of their ids.
      *
@@ -182,6 +188,7 @@ public interface JobStore {
      * @param why the reason, or null
      * @return what became of the request, for each id, in the order given
      * @throws UnreadableJobException if this release can't read a job's record; all others have been cancelled
+     * @throws JobsFailedException if the database refuses to change some, as in {@link #submitAll}
      */
     Map<String, CancelResult> cancelAll(Collection<String> ids, @Nullable String by, @Nullable String why);
 }

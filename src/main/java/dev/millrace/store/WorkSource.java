@@ -72,10 +72,15 @@ public interface WorkSource {
     /**
      * Ends many attempts, as {@link #finish} does each. A store does it in few statements; each of these is committed by
      * itself, and repeating the call is safe. Attempts whose rows others have locked come last, one by one. In a
-     * caller's transaction all of their jobs are locked first, and waited for, in the order of their ids.
+     * caller's transaction all of their jobs are locked first, and waited for, in the order of their ids. Attempts whose jobs
+     * the database refuses to change, such as by a trigger of yours, keep no other one from its end.
      *
      * @param completions attempts and how they end; of two for the same attempt the first counts
      * @return the attempts that are ended as asked; the others were no longer the job's
+     * @throws JobsFailedException if the database refuses to change some jobs: {@link JobsFailedException#failures()}
+     *     names them, and says why; the attempts of all others are ended, as a repetition of the call will say. A store
+     *     that ends them one by one throws what {@link #finish} does, and has tried none of those behind it; so does
+     *     one in a caller's transaction, which such an error ends
      */
     default Set<Attempt> finishAll(Collection<Completion> completions) {
         Set<Attempt> ended = new LinkedHashSet<>();

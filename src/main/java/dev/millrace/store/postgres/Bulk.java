@@ -23,7 +23,7 @@ final class Bulk {
     /** How much of records one statement carries, unless a single one is larger. */
     static final long MAX_BYTES = 8L * 1024 * 1024;
 
-    private static final int MAX_SUPPRESSED = 20;
+    static final int MAX_SUPPRESSED = 20;
 
     /** The order of the column, which is that of bytes in UTF-8 and so of code points; Java's is that of UTF-16. */
     static final Comparator<String> BY_ID = Bulk::compare;

@@ -59,13 +59,13 @@ final class BulkCancellation {
         Map<String, CancelResult> results = new HashMap<>();
         Map<String, UnreadableJobException> unreadable = new LinkedHashMap<>();
         Map<String, List<Cancellation>> unanswered = new HashMap<>(); // at their times, which are nobody else's
-        for (List<String> chunk : Bulk.chunks(Bulk.sorted(ids), CHUNK, id -> 0)) {
-            database.run(Operation.CANCEL_ALL, dsl -> {
-                cancel(dsl, chunk, by, why, results, unreadable, unanswered);
-                return true;
-            });
-        }
-        Bulk.throwFirst(List.copyOf(unreadable.values()));
+        BulkCall<String> call = new BulkCall<>(
+                database,
+                Operation.CANCEL_ALL,
+                id -> id,
+                (chunk, repetition) -> cancel(chunk.dsl(), chunk.jobs(), by, why, results, unreadable, unanswered));
+        call.run(Bulk.chunks(Bulk.sorted(ids), CHUNK, id -> 0));
+        call.end(List.copyOf(unreadable.values()));
         Map<String, CancelResult> inOrder = new LinkedHashMap<>();
         ids.forEach(id -> inOrder.put(id, results.get(id)));
         return inOrder;

@@ -66,12 +66,13 @@ final class BulkFinish {
                 .sorted(Comparator.comparing(BulkFinish::id, Bulk.BY_ID))
                 .toList();
         Set<Attempt> ended = new LinkedHashSet<>();
-        for (List<Completion> chunk : Bulk.chunks(inOrder, CHUNK, completion -> 0)) {
-            database.confirm(Operation.FINISH_ALL, null, (dsl, repetition) -> {
-                finish(dsl, chunk, ended, repetition);
-                return true;
-            });
-        }
+        BulkCall<Completion> call = new BulkCall<>(
+                database,
+                Operation.FINISH_ALL,
+                BulkFinish::id,
+                (chunk, repetition) -> finish(chunk.dsl(), chunk.jobs(), ended, repetition));
+        call.run(Bulk.chunks(inOrder, CHUNK, completion -> 0));
+        call.end(List.of());
         return ended;
     }
 

@@ -73,13 +73,16 @@ final class BulkSubmission {
         }
         Done done = new Done(new HashMap<>(), new LinkedHashMap<>());
         var inOrder = Bulk.byId(first);
-        for (List<Wanted> chunk : Bulk.chunks(inOrder, CHUNK, wanted -> JobCodec.size(wanted.record))) {
-            database.confirm(Operation.SUBMIT_ALL, null, (dsl, repetition) -> {
-                submit(dsl, chunk, done, repetition);
-                return true;
-            });
-        }
-        return answers(jobs, done);
+        BulkCall<Wanted> call = new BulkCall<>(
+                database,
+                Operation.SUBMIT_ALL,
+                wanted -> wanted.job.id(),
+                (chunk, repetition) -> submit(chunk.dsl(), chunk.jobs(), done, repetition));
+        call.run(Bulk.chunks(inOrder, CHUNK, wanted -> JobCodec.size(wanted.record)));
+        List<StoreException> refusals = new ArrayList<>();
+        List<Creation> answers = answers(jobs, done, refusals);
+        call.end(refusals);
+        return answers;
     }
 
     /** Refuses what can't be stored before anything is. */
@@ -90,14 +93,14 @@ final class BulkSubmission {
         return new Wanted(job, wanted, record);
     }
 
-    private List<Creation> answers(List<NewJob> jobs, Done done) {
+    private List<Creation> answers(List<NewJob> jobs, Done done, List<StoreException> refusals) {
         List<Creation> answers = new ArrayList<>(jobs.size());
         Map<String, List<String>> conflicts = new LinkedHashMap<>();
         Set<String> answered = new HashSet<>();
         for (NewJob job : jobs) {
             Creation creation = done.creations.get(job.id());
             if (creation == null) {
-                continue; // unreadable
+                continue; // unreadable, or failed
             }
             if (answered.add(job.id()) && creation.created()) {
                 answers.add(creation);
@@ -110,11 +113,10 @@ final class BulkSubmission {
             }
             answers.add(new Creation(creation.job(), false));
         }
-        List<StoreException> refusals = new ArrayList<>(done.unreadable.values());
         if (!conflicts.isEmpty()) {
-            refusals.add(0, new JobConflictException(conflicts));
+            refusals.add(new JobConflictException(conflicts));
         }
-        Bulk.throwFirst(refusals);
+        refusals.addAll(done.unreadable.values());
         return answers;
     }
 

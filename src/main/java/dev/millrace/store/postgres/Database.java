@@ -64,6 +64,11 @@ final class Database {
                                         new MappedSchema().withInput("millrace").withOutput(schema))));
     }
 
+    /** Whether the transaction is a caller's. */
+    boolean isCallers() {
+        return own == null;
+    }
+
     /** Runs the statements of an operation that has no subject. */
     <T extends @Nullable Object> T run(Operation operation, Function<DSLContext, T> statements) {
         return run(operation, null, statements);

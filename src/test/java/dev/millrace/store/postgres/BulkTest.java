@@ -24,6 +24,8 @@ import dev.millrace.store.Completion;
 import dev.millrace.store.Creation;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobConflictException;
+import dev.millrace.store.JobsFailedException;
+import dev.millrace.store.StoreException;
 import dev.millrace.store.UnreadableJobException;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
@@ -31,6 +33,7 @@ import dev.millrace.types.Priority;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -47,6 +50,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
+import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.impl.DSL;
@@ -468,6 +472,96 @@ class BulkTest {
                 .hasSize(3);
         assertThat(db.column(id, EXECUTION_JOBS.STATUS)).isEqualTo(JobStatus.FAILED);
         assertThat(db.column(id, EXECUTION_JOBS.RECORD)).isEqualTo(JsonText.of("{}"));
+    }
+
+    // --- what the database refuses
+
+    private static void assertNames(JobsFailedException failed, Collection<String> ids) {
+        assertThat(failed.failures()).containsOnlyKeys(ids);
+        assertThat(failed.failures().values())
+                .allSatisfy(why -> assertThat(why).hasMessageContaining("refused_by_the_test"));
+        assertThat(failed)
+                .hasMessageContaining(
+                        "\"" + failed.failures().keySet().iterator().next() + "\"");
+        assertThat(failed.untried()).isZero();
+    }
+
+    @Test
+    void submitAll_withOnesThatTheDatabaseRefuses_submitsTheOthersAndNamesThem() {
+        List<NewJob> jobs = newJobs(1_200);
+        List<String> refused = List.of(jobs.get(3).id(), jobs.get(700).id());
+        NewJob there = StoreFixture.newJob("there");
+        db.submit(there);
+        List<NewJob> all = new ArrayList<>(jobs);
+        all.add(there.withPriority(Priority.LOW));
+        db.whileRefused(EXECUTION_JOBS.OPERATION_ID.in(refused), () -> {
+            JobsFailedException failed = catchThrowableOfType(JobsFailedException.class, () -> db.jobs.submitAll(all));
+            assertNames(failed, refused);
+            assertThat(failed.getSuppressed())
+                    .hasOnlyElementsOfType(JobConflictException.class)
+                    .hasSize(1);
+            assertThat(db.dsl.fetchCount(EXECUTION_JOBS)).isEqualTo(1_199);
+        });
+        assertThat(db.jobs.submitAll(jobs).stream().filter(Creation::created)).hasSize(2);
+    }
+
+    @Test
+    void cancelAll_withOnesThatTheDatabaseRefuses_cancelsTheOthersAndNamesThem() {
+        List<String> ids = new ArrayList<>();
+        claimed(10).forEach(claim -> ids.add(claim.job().id()));
+        db.jobs
+                .submitAll(newJobs(600, "queued"))
+                .forEach(creation -> ids.add(creation.job().id()));
+        List<String> refused = List.of(ids.get(3), ids.get(300));
+        Condition asked = EXECUTION_JOBS.CANCELLATION_REQUESTED.eq(true);
+        db.whileRefused(asked.and(EXECUTION_JOBS.OPERATION_ID.in(refused)), () -> {
+            assertNames(
+                    catchThrowableOfType(JobsFailedException.class, () -> db.jobs.cancelAll(ids, "me", null)), refused);
+            assertThat(db.dsl.fetchCount(EXECUTION_JOBS, asked)).isEqualTo(608);
+        });
+        assertThat(db.jobs.cancelAll(ids, "me", null))
+                .containsEntry(refused.get(0), CancelResult.REQUESTED)
+                .containsEntry(refused.get(1), CancelResult.CANCELLED)
+                .hasSize(610);
+    }
+
+    @Test
+    void finishAll_withOnesThatTheDatabaseRefuses_endsTheOthersAndNamesThem() {
+        List<Claim> claims = claimed(600);
+        List<Completion> completions = new ArrayList<>(completions(claims.subList(0, 550), new Finish.Succeed()));
+        completions.addAll(completions(claims.subList(550, 600), new Finish.Retry(Duration.ofHours(1), "boom")));
+        List<String> refused =
+                List.of(claims.get(3).job().id(), claims.get(560).job().id());
+        Condition ended = EXECUTION_JOBS.STATUS.ne(JobStatus.PROVISIONING);
+        db.whileRefused(ended.and(EXECUTION_JOBS.OPERATION_ID.in(refused)), () -> {
+            assertNames(catchThrowableOfType(JobsFailedException.class, () -> db.work.finishAll(completions)), refused);
+            assertThat(db.dsl.fetchCount(EXECUTION_JOBS, ended)).isEqualTo(598);
+        });
+        assertThat(db.work.finishAll(completions)).hasSize(600);
+    }
+
+    @Test
+    void bulkCalls_ofWhichManyAreRefused_giveUpAndSaySo() {
+        List<Claim> claims = claimed(500);
+        db.whileRefused(EXECUTION_JOBS.STATUS.eq(JobStatus.SUCCEEDED), () -> {
+            JobsFailedException failed = catchThrowableOfType(
+                    JobsFailedException.class, () -> db.work.finishAll(completions(claims, new Finish.Succeed())));
+            assertThat(failed.failures()).hasSize(BulkCall.MAX_FAILURES);
+            assertThat(failed.untried()).isEqualTo(500 - BulkCall.MAX_FAILURES);
+            assertThat(failed).hasMessageContaining("400 more were not tried");
+        });
+    }
+
+    /** It is over by then, so nothing more is tried in it. */
+    @Test
+    void bulkCalls_inACallersTransaction_failAtOnce() {
+        List<Claim> claims = claimed(3);
+        db.whileRefused(
+                EXECUTION_JOBS.STATUS.eq(JobStatus.SUCCEEDED),
+                () -> assertThatThrownBy(() -> db.dsl.transaction(
+                                tx -> db.store.in(tx).work().finishAll(completions(claims, new Finish.Succeed()))))
+                        .isExactlyInstanceOf(StoreException.class)
+                        .hasMessageContaining("refused_by_the_test"));
     }
 
     // --- many

@@ -26,6 +26,8 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.awaitility.Awaitility;
+import org.jooq.Condition;
+import org.jooq.Constraint;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.SQLDialect;
@@ -118,6 +120,17 @@ final class StoreFixture {
                 .set(EXECUTION_JOBS.RECORD, record)
                 .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
                 .execute();
+    }
+
+    /** Lets the database refuse rows for which this is true, as a trigger of a user's might. */
+    void whileRefused(Condition condition, Runnable run) {
+        Constraint refusal = DSL.constraint("refused_by_the_test").check(DSL.not(condition));
+        dsl.alterTable(EXECUTION_JOBS).add(refusal).execute();
+        try {
+            run.run();
+        } finally {
+            dsl.alterTable(EXECUTION_JOBS).drop(refusal).execute();
+        }
     }
 
     static String newId() {

@@ -1,0 +1,92 @@
+package dev.millrace.store.postgres;
+
+import dev.millrace.store.JobsFailedException;
+import dev.millrace.store.MissingPrivilegeException;
+import dev.millrace.store.SchemaNotReadyException;
+import dev.millrace.store.StoreException;
+import dev.millrace.store.StoreUnavailableException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import org.jooq.DSLContext;
+
+/**
+ * One call on many jobs, chunk by chunk. A statement fails as a whole, and does not say for which of its jobs. In
+ * transactions of ours the chunk is then done in halves, and halves of these, until those that fail are alone, so that they
+ * keep no other one out. In a caller's transaction the error has ended it, and goes to the caller at once.
+ *
+ * @param <T> what there is one of for each job
+ */
+final class BulkCall<T> {
+    /** After so many it is not about single jobs, and each costs several statements. */
+    static final int MAX_FAILURES = 100;
+
+    private final Database database;
+    private final Operation operation;
+    private final Function<T, String> id;
+    private final BiConsumer<Chunk<T>, Repetition> statements;
+    private final Map<String, StoreException> failures = new LinkedHashMap<>();
+    private int untried;
+
+    /** Some of the jobs, in the order of their ids. */
+    record Chunk<T>(DSLContext dsl, List<T> jobs) {}
+
+    /** @param statements does a chunk, leaving out what was done before, since it is repeated */
+    BulkCall(
+            Database database,
+            Operation operation,
+            Function<T, String> id,
+            BiConsumer<Chunk<T>, Repetition> statements) {
+        this.database = database;
+        this.operation = operation;
+        this.id = id;
+        this.statements = statements;
+    }
+
+    /** Does all that can be done; {@link #end} tells what could not. */
+    void run(List<List<T>> chunks) {
+        chunks.forEach(this::inHalves);
+    }
+
+    private void inHalves(List<T> jobs) {
+        if (failures.size() >= MAX_FAILURES) {
+            untried += jobs.size();
+            return;
+        }
+        try {
+            database.confirm(operation, null, (dsl, repetition) -> {
+                statements.accept(new Chunk<>(dsl, jobs), repetition);
+                return true;
+            });
+        } catch (StoreUnavailableException | SchemaNotReadyException | MissingPrivilegeException e) {
+            throw e; // is about none of them
+        } catch (StoreException e) {
+            if (database.isCallers()) {
+                throw e;
+            }
+            if (jobs.size() == 1) {
+                failures.put(id.apply(jobs.get(0)), e);
+                return;
+            }
+            inHalves(jobs.subList(0, jobs.size() / 2));
+            inHalves(jobs.subList(jobs.size() / 2, jobs.size()));
+        }
+    }
+
+    /**
+     * Throws what is to be told, if anything is: first that jobs have failed.
+     *
+     * @param refusals of other jobs, which no statement has failed for
+     */
+    void end(List<StoreException> refusals) {
+        if (failures.isEmpty()) {
+            Bulk.throwFirst(refusals);
+            return;
+        }
+        JobsFailedException failed = new JobsFailedException(operation.describe(null), failures, untried);
+        refusals.stream().limit(Bulk.MAX_SUPPRESSED).forEach(failed::addSuppressed);
+        throw failed;
+    }
+}
