@@ -66,6 +66,9 @@ final class Attempts {
                 try {
                     failUnreadable(dsl, row);
                 } catch (DataAccessException again) {
+                    if (!Session.isOwn(dsl)) {
+                        throw again; // it has ended the caller's transaction
+                    }
                     // The others are claimed and must not be lost with it; its heartbeat will expire.
                     LOG.error("Job \"{}\" could not be ended.", e.jobId(), again);
                 }

@@ -16,6 +16,9 @@ import dev.millrace.store.Claim;
 import dev.millrace.store.Creation;
 import dev.millrace.store.JobConflictException;
 import dev.millrace.store.Pulse;
+import dev.millrace.store.StoreException;
+import dev.millrace.types.JobStatus;
+import dev.millrace.types.JsonText;
 import dev.millrace.types.Priority;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -24,6 +27,7 @@ import java.sql.Connection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jooq.Condition;
 import org.jooq.Configuration;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
@@ -248,5 +252,19 @@ class CallerTransactionTest {
                 assertThat(connection.getAutoCommit()).isFalse();
             }
         }
+    }
+
+    /** Elsewhere the other claims are worth more than that one; here they are gone with the transaction. */
+    @Test
+    void claim_ofOneThatCanNeitherBeReadNorEnded_tellsTheCaller() {
+        String id = db.submit("broken").id();
+        db.breakRecord(id, JsonText.of("null"));
+        Condition failed = EXECUTION_JOBS.OPERATION_ID.eq(id).and(EXECUTION_JOBS.STATUS.eq(JobStatus.FAILED));
+        db.whileRefused(failed, () -> {
+            assertThatThrownBy(() ->
+                            db.dsl.transaction(tx -> db.store.in(tx).work().claim(StoreFixture.request(1, "broken"))))
+                    .isInstanceOf(StoreException.class)
+                    .hasMessageContaining("refused_by_the_test");
+        });
     }
 }
