@@ -15,6 +15,7 @@ import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Name;
 import org.jooq.Record;
+import org.jooq.Records;
 import org.jooq.ResultQuery;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
@@ -33,14 +34,14 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code stream} creates the stream or adds to its counts as they are in the locked row, and returns them. The
  *       sequences of the new lines are the last ones of that count.
  *   <li>{@code entries} inserts those that are kept, and {@code trimmed} deletes those that are not any more. It does not
- *       see what others have appended since the snapshot; that is of no consequence, because readers go by the count, and
- *       the next call looks at it again.
+ *       see what others have appended since the snapshot. Readers don't see that, because they go by the count; but it is
+ *       counted, and deleted by {@link #trimTheRest a statement of its own}, so that a log takes no more room than it may.
  * </ol>
  */
 final class LogAppend {
     private static final ExecutionJobLogStreams STREAMS = EXECUTION_JOB_LOG_STREAMS;
 
-    /** How far behind the dropped lines of earlier calls one looks for those that a call could not see. */
+    /** How far behind the dropped lines of earlier calls one looks for those of a call that failed to delete the rest. */
     private static final long LEFT_BEHIND = 1_000;
 
     /** The expiry is moved further than it must, by this part of the retention, so that it is moved seldom: it is indexed. */
@@ -54,6 +55,7 @@ final class LogAppend {
     private static final Name FRESH = DSL.name("fresh");
     private static final Name STREAM = DSL.name("stream");
     private static final Name NUMBERED = DSL.name("numbered");
+    private static final Name TRIMMED = DSL.name("trimmed");
 
     private static final Field<Integer> EVENT_POSITION = DSL.field(DSL.name("events", "position"), SQLDataType.INTEGER);
     private static final Field<String> EVENT_ID = DSL.field(DSL.name("events", "event_id"), SQLDataType.CLOB);
@@ -80,14 +82,45 @@ final class LogAppend {
         this.settings = settings;
     }
 
-    /** Appends, and returns how many lines were new. */
-    int execute(DSLContext dsl) {
+    /**
+     * What has been done.
+     *
+     * @param fresh how many lines were new
+     * @param droppedBefore the first line that this call may have dropped
+     * @param dropped the first line that is kept
+     * @param appendedBefore the first new line
+     * @param trimmed how many of the dropped ones are deleted
+     */
+    record Appended(int fresh, long droppedBefore, long dropped, long appendedBefore, int trimmed) {
+        /** Whether there are dropped lines that the statement could not see. New ones were not inserted. */
+        boolean leavesSomeBehind() {
+            return Math.min(dropped, appendedBefore) - droppedBefore > trimmed;
+        }
+    }
+
+    /** Appends. */
+    Appended execute(DSLContext dsl) {
+        Field<Long> trimmed = DSL.field(TRIMMED.append("sequence"), SQLDataType.BIGINT);
         return dsl.with(locked(), events(), identities(), fresh(), stream(), numbered())
                 .with(DSL.name("entries").as(entries()))
-                .with(DSL.name("trimmed").as(trimmed()))
-                .select(number(FRESH))
-                .fetchSingle()
-                .value1();
+                .with(TRIMMED.as(trimmed()))
+                .select(
+                        number(FRESH),
+                        droppedBefore(),
+                        DSL.field(DSL.select(DROPPED).from(NUMBERED)),
+                        DSL.field(DSL.select(APPENDED).from(NUMBERED)).minus(number(FRESH)),
+                        DSL.field(DSL.selectCount().from(TRIMMED).where(trimmed.ge(droppedBefore()))))
+                .fetchSingle(Records.mapping(Appended::new));
+    }
+
+    /** Deletes the dropped lines that the statement could not see, because it had waited for those that wrote them. */
+    void trimTheRest(DSLContext dsl, Appended appended) {
+        var entry = EXECUTION_JOB_LOG_ENTRIES;
+        dsl.deleteFrom(entry)
+                .where(entry.OPERATION_ID.eq(jobId))
+                .and(entry.SEQUENCE.ge(appended.droppedBefore))
+                .and(entry.SEQUENCE.lt(appended.dropped))
+                .execute();
     }
 
     private CommonTableExpression<?> locked() {
@@ -198,15 +231,17 @@ final class LogAppend {
     private ResultQuery<? extends Record> trimmed() {
         var entry = EXECUTION_JOB_LOG_ENTRIES;
         Field<Long> dropped = DSL.field(DSL.select(DROPPED).from(NUMBERED));
-        Field<Long> droppedBefore =
-                DSL.field(DSL.select(DSL.field(DSL.name("locked", "dropped_count"), SQLDataType.BIGINT))
-                        .from(LOCKED));
         return DSL.deleteFrom(entry)
                 .where(entry.OPERATION_ID.eq(jobId))
                 .and(entry.SEQUENCE.lt(dropped))
-                .and(entry.SEQUENCE.ge(
-                        DSL.coalesce(droppedBefore, DSL.inline(0L)).minus(DSL.inline(LEFT_BEHIND))))
+                .and(entry.SEQUENCE.ge(droppedBefore().minus(DSL.inline(LEFT_BEHIND))))
                 .returningResult(entry.SEQUENCE);
+    }
+
+    private static Field<Long> droppedBefore() {
+        Field<Long> before = DSL.field(DSL.select(DSL.field(DSL.name("locked", "dropped_count"), SQLDataType.BIGINT))
+                .from(LOCKED));
+        return DSL.coalesce(before, DSL.inline(0L));
     }
 
     private static Field<Integer> number(Name part) {

@@ -13,6 +13,7 @@ import dev.millrace.store.LogEventLimitException;
 import dev.millrace.store.LogLine;
 import dev.millrace.store.LogPage;
 import dev.millrace.store.LogSettings;
+import dev.millrace.store.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -30,9 +31,12 @@ import org.jooq.exception.DataAccessException;
 import org.jooq.impl.DSL;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The logs of jobs. A log's row in the table of streams says what of its entries counts. */
 final class PostgresJobLogStore implements JobLogStore {
+    private static final Logger LOG = LoggerFactory.getLogger(PostgresJobLogStore.class);
     private static final ExecutionJobLogStreams STREAMS = EXECUTION_JOB_LOG_STREAMS;
     private static final ExecutionJobLogEntries ENTRIES = EXECUTION_JOB_LOG_ENTRIES;
     private static final String EVENT_LIMIT = "execution_job_log_streams_event_identity_limit";
@@ -58,10 +62,29 @@ final class PostgresJobLogStore implements JobLogStore {
         }
         boolean repeatable = lines.stream().allMatch(line -> line.eventId() != null);
         LogAppend append = new LogAppend(jobId, lines, codec, settings);
-        return database.run(
+        LogAppend.Appended appended = database.run(
                 repeatable ? Operation.APPEND : Operation.APPEND_WITHOUT_EVENT_ID,
                 jobId,
                 dsl -> appendWithinLimit(dsl, jobId, append));
+        if (appended.leavesSomeBehind()) {
+            trimTheRest(jobId, append, appended);
+        }
+        return appended.fresh();
+    }
+
+    /** The lines are appended by then: in a transaction of ours nobody needs to know that this failed. */
+    private void trimTheRest(String jobId, LogAppend append, LogAppend.Appended appended) {
+        try {
+            database.run(Operation.APPEND, jobId, dsl -> {
+                append.trimTheRest(dsl, appended);
+                return true;
+            });
+        } catch (StoreException e) {
+            if (database.isCallers()) {
+                throw e;
+            }
+            LOG.debug("Lines that job \"{}\" has dropped from its log are still in the table", jobId, e);
+        }
     }
 
     private static List<LogEntry> firstOfEachEvent(List<LogEntry> entries) {
@@ -71,7 +94,7 @@ final class PostgresJobLogStore implements JobLogStore {
                 .toList();
     }
 
-    private static int appendWithinLimit(DSLContext dsl, String jobId, LogAppend append) {
+    private static LogAppend.Appended appendWithinLimit(DSLContext dsl, String jobId, LogAppend append) {
         try {
             return append.execute(dsl);
         } catch (DataAccessException e) {

@@ -211,6 +211,33 @@ class JobLogRaceTest {
                 .isEqualTo(10);
     }
 
+    /** Nor does what those left behind, who had waited for others, and so did not see what these had written. */
+    @Test
+    void append_ofManyLinesAtOnce_leavesNoneBehindThatWereDropped() throws Exception {
+        JobLogStore few = db.store.logs(LogSettings.DEFAULT.withMaxLogEntries(100));
+        String id = StoreFixture.newId();
+        few.append(id, List.of(line(1, 0, 0)));
+        List<Future<Integer>> calls = new ArrayList<>();
+        db.dsl.transaction(tx -> {
+            db.store.in(tx).logs().append(id, List.of(line(1, 0, 1)));
+            for (int writer = 1; writer <= 5; writer++) {
+                int me = writer;
+                List<LogEntry> entries = IntStream.range(0, JobLogStore.MAX_BATCH)
+                        .mapToObj(number -> line(1, me, number))
+                        .toList();
+                calls.add(threads.submit(() -> few.append(id, entries)));
+            }
+            db.awaitLockWaiters(5);
+        });
+        for (Future<Integer> call : calls) {
+            assertThat(call.get(60, TimeUnit.SECONDS)).isEqualTo(JobLogStore.MAX_BATCH);
+        }
+
+        assertThat(few.tail(id, 1).dropped()).isEqualTo(4_902);
+        assertThat(db.dsl.fetchCount(EXECUTION_JOB_LOG_ENTRIES, EXECUTION_JOB_LOG_ENTRIES.OPERATION_ID.eq(id)))
+                .isEqualTo(100);
+    }
+
     /** A reader sees counts and lines of one moment. */
     @Test
     void read_whileOthersAppend_isOfOneMoment() throws Exception {

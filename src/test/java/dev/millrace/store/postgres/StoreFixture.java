@@ -77,13 +77,17 @@ final class StoreFixture {
 
     /** Waits until some session of this database waits for a lock that another one holds. */
     void awaitLockWaiter() {
+        awaitLockWaiters(1);
+    }
+
+    /** Waits until so many do. */
+    void awaitLockWaiters(int number) {
         Awaitility.await().atMost(java.time.Duration.ofSeconds(30)).until(() -> {
             try (Connection connection = database.unpooledDataSource().getConnection();
                     Statement statement = connection.createStatement();
-                    ResultSet row =
-                            statement.executeQuery("SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity a"
-                                    + " ON a.pid = l.pid WHERE NOT l.granted AND a.datname = current_database())")) {
-                return row.next() && row.getBoolean(1);
+                    ResultSet row = statement.executeQuery("SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a"
+                            + " ON a.pid = l.pid WHERE NOT l.granted AND a.datname = current_database()")) {
+                return row.next() && row.getInt(1) >= number;
             }
         });
     }
