@@ -43,7 +43,7 @@ final class PostgresRetention implements Retention {
 
     private static final ExecutionJobLogStreams STREAMS = EXECUTION_JOB_LOG_STREAMS;
 
-    /** When anything may be deleted at all. */
+    /** When anything may be deleted, or postponed, at all. */
     private static final Condition MAY_DELETE = HoldSwitch.NOT_HELD;
 
     /** Literals, so that it is seen that the index of expired jobs holds all of these. */
@@ -198,7 +198,8 @@ final class PostgresRetention implements Retention {
                 dsl -> RowLock.skipping(
                                 EXECUTION_JOBS.OPERATION_ID.eq(id),
                                 ENDED,
-                                EXECUTION_JOBS.EXPIRES_AT.le(DbTime.STATEMENT))
+                                EXECUTION_JOBS.EXPIRES_AT.le(DbTime.STATEMENT),
+                                MAY_DELETE)
                         .update(dsl, Map.of(EXECUTION_JOBS.EXPIRES_AT, DbTime.plus(DbTime.LOCKED, POSTPONEMENT)))
                         .execute());
     }

@@ -15,6 +15,7 @@ import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.store.LogEntry;
 import dev.millrace.store.LogEntry.Level;
+import dev.millrace.store.Retention;
 import dev.millrace.store.Retention.Batch;
 import dev.millrace.store.Retention.Subject;
 import dev.millrace.types.JobStatus;
@@ -319,6 +320,28 @@ class RetentionTest {
                         .isBetween(db.now().plus(Duration.ofHours(23)), db.now().plus(Duration.ofHours(24)));
             }
             assertThat(sweep(Subject.JOBS, 20).size()).isZero();
+        });
+    }
+
+    /** A hold that is set while a sweep is under way stops what is left of it. */
+    @Test
+    void jobThatAForeignKeyHolds_isNotPostponedOnceThereIsAHold() {
+        InterruptedSource source = new InterruptedSource(db.database.dataSource());
+        Retention retention = PostgresStore.on(source, db.database.schema()).retention();
+        retention.sweep(Subject.JOBS, 10);
+        String id = job(JobStatus.SUCCEEDED);
+        Instant expiresAt = db.column(id, EXECUTION_JOBS.EXPIRES_AT);
+        withOrders("", () -> {
+            order(db.dsl, id);
+            source.before(4, () -> db.controls.hold("ops", null)); // after all, their ids, and this one
+            try {
+                assertThat(retention.sweep(Subject.JOBS, 10).size()).isZero();
+                assertThat(source.happened()).isTrue();
+            } finally {
+                db.controls.release("ops");
+            }
+            assertThat(db.column(id, EXECUTION_JOBS.EXPIRES_AT)).isEqualTo(expiresAt);
+            assertThat(retention.sweep(Subject.JOBS, 10).postponed()).isEqualTo(1);
         });
     }
 
