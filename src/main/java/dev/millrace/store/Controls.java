@@ -25,7 +25,8 @@ public interface Controls {
     Hold hold(String by, @Nullable String why);
 
     /**
-     * Lets claims and recovery go on, at their next poll and sweep. Repeatable.
+     * Lets claims and recovery go on, at their next poll and sweep. Repeatable. Where an answer of the database was lost, a
+     * hold that someone has set since the call began stays.
      *
      * @param by who asks, for the log: 1 to 512 characters
      * @return the hold that was in force; empty if there was none, which after an outage may be what this very call did

@@ -53,7 +53,7 @@ enum Operation {
     LEASE_HOLDER(REPEATABLE, "see who holds lease \"%s\""),
 
     HOLD(REPEATABLE, "stop claims and recovery"),
-    RELEASE_HOLD(REPEATABLE, "let claims and recovery go on"),
+    RELEASE_HOLD(CONFIRMABLE, "let claims and recovery go on"),
     HELD(REPEATABLE, "see whether claims and recovery are stopped"),
 
     APPEND(REPEATABLE, "append to the log of job \"%s\""),

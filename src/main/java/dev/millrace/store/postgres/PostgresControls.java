@@ -4,6 +4,7 @@ import static dev.millrace.jooq.Tables.CONTROLS;
 
 import dev.millrace.job.Checks;
 import dev.millrace.store.Controls;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.jooq.Condition;
@@ -66,14 +67,33 @@ final class PostgresControls implements Controls {
     @Override
     public Optional<Hold> release(String by) {
         Checks.id("release.by", by);
-        Optional<Hold> released = database.run(
+        Optional<Hold> released = database.confirm(
                 Operation.RELEASE_HOLD,
-                dsl -> dsl.deleteFrom(CONTROLS)
-                        .where(HOLD)
-                        .returningResult(FIELDS)
-                        .fetchOptional(PostgresControls::hold));
+                null,
+                (dsl, repetition) ->
+                        repetition.mayHaveHappened() ? releaseWhatWasSetBefore(dsl, repetition) : release(dsl, HOLD));
         released.ifPresent(hold -> LOG.warn("\"{}\" lets claims and recovery go on: {}", by, hold));
         return released;
+    }
+
+    /** An earlier try may have released the hold, and another operator have set one since, which is to stay. */
+    private static Optional<Hold> releaseWhatWasSetBefore(DSLContext dsl, Repetition repetition) {
+        Record there = dsl.select(CONTROLS.SET_AT)
+                .select(DbTime.CLOCK.as("clock"))
+                .from(CONTROLS)
+                .where(HOLD)
+                .fetchOne();
+        if (there == null) {
+            return Optional.empty();
+        }
+        Instant setAt = there.get(CONTROLS.SET_AT);
+        return setAt.isBefore(repetition.notBefore(there.get("clock", Instant.class)))
+                ? release(dsl, HOLD.and(CONTROLS.SET_AT.eq(setAt)))
+                : Optional.empty();
+    }
+
+    private static Optional<Hold> release(DSLContext dsl, Condition which) {
+        return dsl.deleteFrom(CONTROLS).where(which).returningResult(FIELDS).fetchOptional(PostgresControls::hold);
     }
 
     @Override

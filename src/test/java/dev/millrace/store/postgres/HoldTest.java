@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.Millrace;
+import dev.millrace.devdb.Fault;
+import dev.millrace.devdb.FaultyProxy;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.InvalidJobException;
@@ -83,6 +85,25 @@ class HoldTest {
         assertThat(first.why()).isNull();
         assertThat(db.controls.hold("second", "other")).isEqualTo(first);
         assertThat(db.controls.held()).contains(first);
+    }
+
+    /** What another operator has stopped since is not what this one wanted to let go on. */
+    @Test
+    void release_whoseAnswerIsLost_leavesAHoldThatWasSetSince() throws Exception {
+        db.controls.hold("first", null);
+        try (FaultyProxy proxy = FaultyProxy.before(database)) {
+            InterruptedSource source = new InterruptedSource(proxy.dataSource());
+            PostgresStore store = PostgresStore.on(source, database.schema());
+            assertThat(store.controls().held()).isPresent();
+            proxy.inject(Fault.cutBeforeReply());
+            source.before(2, () -> db.controls.hold("second", "something else"));
+
+            assertThat(store.controls().release("me")).isEmpty();
+
+            assertThat(proxy.struck()).isPositive();
+            assertThat(source.happened()).isTrue();
+        }
+        assertThat(db.controls.held()).map(Hold::by).contains("second");
     }
 
     @Test
