@@ -9,7 +9,9 @@ import java.util.UUID;
  *
  * @param worker who asks: 1 to 512 characters
  * @param jobId the job
- * @param token a fresh random token, which becomes the claim's
+ * @param token a fresh random token. That of the claim is made of it and of the attempt's number, which takes the place of
+ *     its last 32 bits: so the same request finds its claim again after a lost answer, and if it is used for a later
+ *     attempt, that has another token, and the earlier one is fenced off as by any other claim
  * @param takeover whether the job may be taken from a worker that is silent
  */
 public record AssignedClaim(String worker, String jobId, UUID token, Takeover takeover) {
@@ -41,7 +43,7 @@ public record AssignedClaim(String worker, String jobId, UUID token, Takeover ta
     }
 
     /**
-     * {@return a request for a queued job, with a fresh token}
+     * {@return a request for a queued job, with a fresh token; to be repeated after a lost answer}
      *
      * @param worker who asks: 1 to 512 characters
      * @param jobId the job

@@ -38,8 +38,9 @@ public interface JobQueue {
      * waited for, since the lock may be what kept the heartbeats out; whoever is told so asks again no sooner than the
      * worker could have sent one.
      *
-     * <p>Counts one attempt. After a {@link StoreUnavailableException} the job may have been claimed: {@link
-     * WorkSource#recover} finds it by the request's token, and so does the same request until the job is started.
+     * <p>Counts one attempt. After a {@link StoreUnavailableException} the job may have been claimed: the same
+     * request, asked again, gets that claim until the job is started. Asked again later it is a request as any other, and
+     * gets another attempt, with another token, or is refused.
      *
      * @param request for whom, which job, and whether it may be taken from a silent worker
      * @return the claim, or why there is none

@@ -17,12 +17,14 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Record;
 import org.jooq.Result;
 import org.jooq.impl.DSL;
+import org.jooq.impl.SQLDataType;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,7 +125,8 @@ final class AssignedClaims {
                     Reason.UNREADABLE, request, "a worker holds it, and its record can't be read by this release");
         }
         String worker = "worker \"" + held.job().state().claimedBy() + "\"";
-        if (request.token().equals(held.token()) && held.job().status() == JobStatus.PROVISIONING) {
+        if (token(request, held.job().state().attemptCount()).equals(held.token())
+                && held.job().status() == JobStatus.PROVISIONING) {
             return new Assignment.Taken(held); // by this request, whose answer was lost
         }
         if (Boolean.TRUE.equals(row.get(IS_OVERDUE))) {
@@ -184,11 +187,33 @@ final class AssignedClaims {
 
     /** What a claim assigns. A job without a place in the queue gets one, to be claimable when it is given back. */
     private static Map<Field<?>, Object> claimed(AssignedClaim request) {
-        Map<Field<?>, Object> values = new LinkedHashMap<>(
-                ClaimStatement.assignments(request.worker(), DSL.val(request.token()), DbTime.LOCKED));
+        Map<Field<?>, Object> values =
+                new LinkedHashMap<>(ClaimStatement.assignments(request.worker(), nextToken(request), DbTime.LOCKED));
         values.put(EXECUTION_JOBS.QUEUE_PRIORITY, DSL.coalesce(EXECUTION_JOBS.QUEUE_PRIORITY, EXECUTION_JOBS.PRIORITY));
         values.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DSL.coalesce(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DbTime.LOCKED));
         return values;
+    }
+
+    /**
+     * The token of a claim by this request that is the job's attempt of that number, which takes the place of the last 32
+     * bits. A request may be used again, after its attempt has ended or was lost; the number has grown by then.
+     */
+    static UUID token(AssignedClaim request, int attempt) {
+        UUID random = request.token();
+        return new UUID(
+                random.getMostSignificantBits(), (random.getLeastSignificantBits() & 0xFFFF_FFFF_0000_0000L) | attempt);
+    }
+
+    /** The same of the next attempt, whose number is known only in the row. */
+    private static Field<UUID> nextToken(AssignedClaim request) {
+        String random = request.token().toString();
+        Field<String> attempt = DSL.function(
+                DSL.name("pg_catalog", "to_hex"), SQLDataType.CLOB, EXECUTION_JOBS.ATTEMPT_COUNT.plus(DSL.inline(1)));
+        Field<String> eightDigits =
+                DSL.function(DSL.name("pg_catalog", "lpad"), SQLDataType.CLOB, attempt, DSL.inline(8), DSL.inline("0"));
+        return DSL.val(random.substring(0, random.length() - 8))
+                .concat(eightDigits)
+                .cast(SQLDataType.UUID);
     }
 
     private static Condition due() {

@@ -68,7 +68,7 @@ class AssignedClaimTest {
         Job job = db.submit("a");
         AssignedClaim request = request(job.id());
         Claim claim = taken(request);
-        assertThat(claim.token()).isEqualTo(request.token());
+        assertThat(claim.token()).isEqualTo(AssignedClaims.token(request, 1));
         assertThat(claim.job().status()).isEqualTo(JobStatus.PROVISIONING);
         assertThat(claim.job().version()).isEqualTo(2);
         assertThat(claim.job().state().attemptCount()).isEqualTo(1);
@@ -88,7 +88,7 @@ class AssignedClaimTest {
         Job job = db.submit("lost");
         AssignedClaim request = request(job.id());
         Claim claim = taken(request);
-        assertThat(db.work.recover(List.of(request.token())))
+        assertThat(db.work.recover(List.of(claim.token())))
                 .singleElement()
                 .extracting(Claim::attempt)
                 .isEqualTo(claim.attempt());
@@ -96,6 +96,31 @@ class AssignedClaimTest {
         assertThat(refused(request(job.id()))).isEqualTo(Reason.HELD);
         db.work.start(claim.attempt());
         assertThat(refused(request)).isEqualTo(Reason.HELD);
+    }
+
+    /** Invariant 2, also for who asks by the same request: an attempt that is over or lost has another token. */
+    @Test
+    void claim_byARequestThatWasUsedBefore_hasATokenOfItsOwn() {
+        Job job = db.submit("again");
+        AssignedClaim request = takeover(job.id());
+        Claim first = taken(request);
+        db.work.finish(first, new Finish.HandBack(Duration.ZERO, null));
+        Claim second = taken(request);
+        assertThat(taken(request).attempt()).isEqualTo(second.attempt());
+        db.work.start(second.attempt());
+        assertThat(db.work.beat(List.of(first.attempt()))).containsValue(Pulse.LOST);
+        db.age(job.id(), Duration.ofSeconds(91));
+        Claim third = taken(request);
+        db.work.start(third.attempt());
+
+        assertThat(List.of(first.token(), second.token(), third.token())).doesNotHaveDuplicates();
+        for (Claim late : List.of(first, second)) {
+            assertThat(db.work.beat(List.of(late.attempt()))).containsValue(Pulse.LOST);
+            assertThat(db.work.progress(late.attempt(), 1.0, null)).isEqualTo(Pulse.LOST);
+            assertThat(db.work.finish(late, new Finish.Fail("late", Finish.Fail.Reason.HANDLER)))
+                    .isFalse();
+        }
+        assertThat(db.work.finish(third, new Finish.Succeed())).isTrue();
     }
 
     @Test
@@ -154,7 +179,7 @@ class AssignedClaimTest {
 
         AssignedClaim request = takeover(id);
         Claim claim = taken(request);
-        assertThat(claim.token()).isEqualTo(request.token()).isNotEqualTo(silent.token());
+        assertThat(claim.token()).isEqualTo(AssignedClaims.token(request, 2)).isNotEqualTo(silent.token());
         assertThat(claim.countedAttempts()).isEqualTo(2);
         assertThat(claim.job().status()).isEqualTo(JobStatus.PROVISIONING);
         assertThat(claim.job().version()).isEqualTo(before.version() + 1);
@@ -167,7 +192,7 @@ class AssignedClaimTest {
         assertThat(db.get(id)).isEqualTo(claim.job());
         assertThat(db.work.beat(List.of(silent.attempt()))).containsValue(Pulse.LOST);
         assertThat(db.work.finish(silent, new Finish.Succeed())).isFalse();
-        assertThat(db.work.recover(List.of(request.token()))).hasSize(1);
+        assertThat(db.work.recover(List.of(claim.token()))).hasSize(1);
         assertThat(db.work.finish(claim, new Finish.Succeed())).isTrue();
     }
 

@@ -465,7 +465,7 @@ final class FailureCases {
             String id = db.submit(kind()).id();
             AssignedClaim request = AssignedClaim.of("w", id);
             return new Scene(store -> store.queue().claim(request), Assignment.Taken.class::isInstance, answered -> {
-                List<Claim> found = db.work.recover(List.of(request.token()));
+                List<Claim> found = db.work.recover(List.of(AssignedClaims.token(request, 1)));
                 assertThat(found).hasSizeBetween(answered ? 1 : 0, 1);
                 assertThat(db.get(id).state().attemptCount()).isEqualTo(found.size());
             });
