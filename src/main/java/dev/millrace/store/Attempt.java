@@ -1,6 +1,7 @@
 package dev.millrace.store;
 
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One attempt at one job, and the proof of owning it: whatever an attempt writes is refused once the job carries
@@ -8,6 +9,7 @@ import java.util.UUID;
  * again.
  *
  * @param jobId the job
- * @param token the claim token, new with each claim
+ * @param token the claim token, new with each claim; null for a job that was seeded as claimed: such an attempt owns nothing,
+ *     and whatever it writes is refused
  */
-public record Attempt(String jobId, UUID token) {}
+public record Attempt(String jobId, @Nullable UUID token) {}

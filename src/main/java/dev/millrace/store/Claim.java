@@ -2,15 +2,16 @@ package dev.millrace.store;
 
 import dev.millrace.job.Job;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A claimed job.
  *
  * @param job the job as it is since the claim
- * @param token the fence of this attempt
+ * @param token the fence of this attempt; null only if the job was seeded as claimed, and so is no attempt's
  * @param forgivenAttempts how many earlier claims don't count against the maximum of attempts
  */
-public record Claim(Job job, UUID token, int forgivenAttempts) {
+public record Claim(Job job, @Nullable UUID token, int forgivenAttempts) {
     /** {@return what the attempt's writes are fenced by} */
     public Attempt attempt() {
         return new Attempt(job.id(), token);

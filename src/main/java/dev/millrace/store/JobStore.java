@@ -146,7 +146,8 @@ public interface JobStore {
      * Stores a job exactly as given, whatever its status, timestamps and attempts: for imports, fixtures, and moving
      * from elsewhere. One of the same id is overwritten, and its version grows then, whatever was given, so that nobody
      * who has read the old job changes the new one. The job has no claim token, so no attempt holds it: one that is
-     * given as claimed is expired by the recovery when its heartbeat is old enough.
+     * given as claimed is expired by the recovery when its heartbeat is old enough. All of its attempts count: which ones of
+     * the job before were forgiven is forgotten with that.
      *
      * <p>A queued local job has its place in the queue at once, claimable from its {@code nextRetryAt} on; so import jobs
      * that must not run yet as ended, or before workers start. An ended one is kept until its {@code completedAt} (or, if

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Claims whose answers were lost. Each may have taken jobs that nobody knows of; their tokens tell.
@@ -79,7 +80,7 @@ final class UnansweredClaims {
     }
 
     /** When the claim with this token was lost: about when its jobs were claimed. */
-    long lostAt(UUID token, long otherwise) {
+    long lostAt(@Nullable UUID token, long otherwise) {
         return claims.stream()
                 .filter(lost -> lost.tokens.contains(token))
                 .mapToLong(lost -> lost.lostAt)

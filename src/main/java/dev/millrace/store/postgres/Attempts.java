@@ -11,12 +11,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.UUID;
 import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Record;
 import org.jooq.exception.DataAccessException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,8 +52,13 @@ final class Attempts {
 
     /** The same of a row that was read. */
     static boolean isOwned(Record row, Attempt attempt) {
-        return attempt.token().equals(row.get(EXECUTION_JOBS.CLAIM_TOKEN))
+        return isTokenOf(attempt, row.get(EXECUTION_JOBS.CLAIM_TOKEN))
                 && !row.get(EXECUTION_JOBS.STATUS).isFinal();
+    }
+
+    /** Whether that token is this attempt's. A job that was seeded as claimed has none, and is no attempt's. */
+    static boolean isTokenOf(Attempt attempt, @Nullable UUID token) {
+        return token != null && token.equals(attempt.token());
     }
 
     /** The claims of these rows. A job that can't be read ends, so that it neither stops the others nor comes again. */
@@ -101,7 +107,7 @@ final class Attempts {
     static boolean failedAsUnreadable(Record row, Attempt attempt) {
         return row.get(EXECUTION_JOBS.STATUS) == JobStatus.FAILED
                 && UNREADABLE.equals(row.get(EXECUTION_JOBS.CURRENT_PHASE))
-                && Objects.equals(row.get(EXECUTION_JOBS.CLAIM_TOKEN), attempt.token());
+                && isTokenOf(attempt, row.get(EXECUTION_JOBS.CLAIM_TOKEN));
     }
 
     private static List<Field<?>> claimFields() {

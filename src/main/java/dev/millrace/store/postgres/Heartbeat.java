@@ -10,7 +10,6 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import org.jooq.Condition;
@@ -89,7 +88,7 @@ final class Heartbeat {
         for (Attempt attempt : attempts) {
             Record row = rows.get(attempt.jobId());
             boolean mine = row != null
-                    && Objects.equals(row.get(EXECUTION_JOBS.CLAIM_TOKEN), attempt.token())
+                    && Attempts.isTokenOf(attempt, row.get(EXECUTION_JOBS.CLAIM_TOKEN))
                     && row.get(EXECUTION_JOBS.STATUS).isClaimed();
             pulses.put(attempt, mine ? Pulse.BUSY : Pulse.LOST);
         }

@@ -18,7 +18,6 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import org.jooq.DSLContext;
@@ -203,12 +202,12 @@ final class PostgresWorkSource implements WorkSource {
     boolean showsEnd(Record row, Attempt attempt, Finish finish, Repetition repetition) {
         if (finish instanceof Finish.Succeed) {
             return row.get(EXECUTION_JOBS.STATUS) == JobStatus.SUCCEEDED
-                    && Objects.equals(row.get(EXECUTION_JOBS.CLAIM_TOKEN), attempt.token());
+                    && Attempts.isTokenOf(attempt, row.get(EXECUTION_JOBS.CLAIM_TOKEN));
         }
         try {
             Job job = rows.job(row);
             return job.outcome().history().stream()
-                    .anyMatch(past -> attempt.token().equals(past.token()) && Ending.explains(past, finish, job));
+                    .anyMatch(past -> Attempts.isTokenOf(attempt, past.token()) && Ending.explains(past, finish, job));
         } catch (UnreadableJobException e) {
             if (repetition.mayHaveHappened() && Attempts.failedAsUnreadable(row, attempt)) {
                 return true;

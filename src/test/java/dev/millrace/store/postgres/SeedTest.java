@@ -15,6 +15,7 @@ import dev.millrace.job.JobSpec;
 import dev.millrace.job.PastAttempt;
 import dev.millrace.job.RetryPolicy;
 import dev.millrace.store.Claim;
+import dev.millrace.store.Completion;
 import dev.millrace.store.Finish;
 import dev.millrace.store.Pulse;
 import dev.millrace.types.JobStatus;
@@ -163,6 +164,24 @@ class SeedTest {
         assertThat(suspects).hasSize(1);
         db.reconcilable.expire(suspects.get(0), new Finish.Retry(Duration.ZERO, "silent"));
         assertThat(db.claim(1, "seed")).hasSize(1);
+    }
+
+    /** It has no token, and whoever has none either is not its attempt. */
+    @Test
+    void seed_ofARunningJob_isNobodysToWrite() {
+        Job job = job(JobStatus.RUNNING);
+        db.jobs.seed(job);
+        Claim none = db.reconcilable.suspects("", 10).get(0).claim();
+        assertThat(none.token()).isNull();
+        assertThat(db.work.beat(List.of(none.attempt()))).containsValue(Pulse.LOST);
+        assertThat(db.work.start(none.attempt())).isEqualTo(Pulse.LOST);
+        assertThat(db.work.progress(none.attempt(), 1.0, null)).isEqualTo(Pulse.LOST);
+        assertThat(db.queue.requeue(none.attempt(), Duration.ZERO)).isFalse();
+        for (Finish finish : List.of(new Finish.Succeed(), new Finish.Retry(Duration.ZERO, "x"))) {
+            assertThat(db.work.finish(none, finish)).isFalse();
+            assertThat(db.work.finishAll(List.of(new Completion(none, finish)))).isEmpty();
+        }
+        assertThat(db.get(job.id()).status()).isEqualTo(JobStatus.RUNNING);
     }
 
     @Test
