@@ -31,6 +31,11 @@ public record AttemptState(
         @Nullable Double percentComplete,
         @Nullable String currentPhase,
         Instant updatedAt) {
+    /** Out of reach of counting, and far below what the columns hold: a claim of a job must be able to count on. */
+    private static final long MAX_VERSION = 1_000_000_000_000_000L;
+
+    private static final int MAX_ATTEMPTS = 1_000_000_000;
+
     /**
      * Checks the values.
      *
@@ -48,11 +53,15 @@ public record AttemptState(
      * @throws InvalidJobException if a value is not allowed
      */
     public AttemptState {
-        if (version < 1) {
-            throw new InvalidJobException("version", String.valueOf(version), "a whole number from 1");
+        if (version < 1 || version > MAX_VERSION) {
+            throw new InvalidJobException(
+                    "version", String.valueOf(version), "a whole number from 1 to " + MAX_VERSION);
         }
         Checks.given("status", status);
-        Checks.atLeast("attemptCount", attemptCount, 0);
+        if (attemptCount < 0 || attemptCount > MAX_ATTEMPTS) {
+            throw new InvalidJobException(
+                    "attemptCount", String.valueOf(attemptCount), "a whole number from 0 to " + MAX_ATTEMPTS);
+        }
         claimedAt = Checks.instantOrNull("claimedAt", claimedAt);
         lastHeartbeatAt = Checks.instantOrNull("lastHeartbeatAt", lastHeartbeatAt);
         nextRetryAt = Checks.instantOrNull("nextRetryAt", nextRetryAt);

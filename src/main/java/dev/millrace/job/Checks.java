@@ -1,9 +1,12 @@
 package dev.millrace.job;
 
+import dev.millrace.types.JsonText;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -192,6 +195,22 @@ public final class Checks {
             throw new InvalidJobException(field, "null", "a value");
         }
         return value;
+    }
+
+    /** Members that are unknown here, and so can't be given under a name that is known: the JSON would have it twice. */
+    static Map<String, JsonText> more(String of, @Nullable Map<String, JsonText> more, Set<String> known) {
+        if (more == null) {
+            return Map.of();
+        }
+        for (String name : more.keySet()) {
+            if (known.contains(name)) {
+                throw new InvalidJobException(
+                        of + ".more",
+                        "a member \"" + name + "\"",
+                        "members that this release does not know; give this one as what it is");
+            }
+        }
+        return Map.copyOf(more);
     }
 
     private static int utf8Length(String value) {

@@ -9,6 +9,7 @@ import dev.millrace.types.JsonText;
 import dev.millrace.types.Priority;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,9 @@ public record Job(
         @JsonIgnore Instant createdAt,
         @JsonIgnore AttemptState state,
         @JsonAnyGetter @JsonAnySetter Map<String, JsonText> more) {
+    private static final Set<String> KNOWN =
+            Set.of("operationId", "spec", "priority", "policies", "audit", "outcome", "createdAt", "state");
+
     /**
      * Checks the values, and takes the defaults for those that are null.
      *
@@ -67,7 +71,7 @@ public record Job(
         this.outcome = outcome == null ? JobOutcome.NONE : outcome;
         this.createdAt = createdAt == null ? Instant.EPOCH : Checks.instant("createdAt", createdAt);
         this.state = state == null ? AttemptState.queued(this.createdAt) : state;
-        this.more = more == null ? Map.of() : Map.copyOf(more);
+        this.more = Checks.more("job", more, KNOWN);
     }
 
     /**

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonAnyGetter;
 import com.fasterxml.jackson.annotation.JsonAnySetter;
 import dev.millrace.types.JsonText;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,9 @@ public record JobSpec(
     /** What stands in the place of a backend where workers of this library run the job. */
     public static final String LOCAL_BACKEND = "local";
 
+    private static final Set<String> KNOWN =
+            Set.of("kind", "runtimeProfile", "queue", "backend", "parameters", "references");
+
     private static final JsonText NO_PARAMETERS = JsonText.of("{}");
 
     /**
@@ -62,7 +66,7 @@ public record JobSpec(
         this.backend = Checks.name("backend", backend == null ? LOCAL_BACKEND : backend);
         this.parameters = parameters == null ? NO_PARAMETERS : object(parameters);
         this.references = references == null ? JobReferences.NONE : references;
-        this.more = more == null ? Map.of() : Map.copyOf(more);
+        this.more = Checks.more("spec", more, KNOWN);
     }
 
     /**

@@ -14,13 +14,15 @@ import org.slf4j.LoggerFactory;
  * Deletes what has outlived its retention: jobs that have ended, logs of jobs that have ended or are gone, result packages,
  * and leases that expired. Jobs that have not ended, and their logs, stay.
  *
- * <p>It deletes in batches, each a small transaction that waits for no row; between two it rests as long as the last one
+ * <p>It deletes in batches, each a small transaction that waits for none of our rows (but for rows of yours that {@code
+ * ON DELETE CASCADE} deletes); between two it rests as long as the last one
  * took, so that the work of others goes on. What is deleted stays so if the process is killed. Any number of processes may
  * run one: each takes rows that no other one has.
  *
  * <p>A job to which a row of another table refers by a foreign key, without {@code ON DELETE}, can't be deleted. It is
  * tried again after a day, and said in the log and in the report: such tables should delete their rows first, or say {@code
- * ON DELETE CASCADE} or {@code SET NULL}.
+ * ON DELETE CASCADE} or {@code SET NULL}. The same happens to one that a trigger refuses by an error; one that a trigger keeps
+ * without a word, by returning null, stays in the way of the others.
  *
  * <p>It uses one daemon thread, one connection at a time, and five small statements or so for each sweep. Failures don't end
  * it. Safe for use by many threads.
@@ -148,9 +150,9 @@ public final class RetentionSweeper implements AutoCloseable {
         }
         if (report.heldJobs() > 0) {
             LOG.warn(
-                    "{} jobs can't be deleted, though their retention is over, because other tables refer to them: foreign"
-                            + " key {}. They are tried again after a day. Delete the rows that refer to them, or give the"
-                            + " foreign key ON DELETE CASCADE or SET NULL.",
+                    "{} jobs can't be deleted, though their retention is over, because of {}. They are tried again after a"
+                            + " day. If other tables refer to them, delete the rows that do, or give the foreign key ON"
+                            + " DELETE CASCADE or SET NULL.",
                     report.heldJobs(),
                     report.heldBy());
         }

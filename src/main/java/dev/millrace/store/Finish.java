@@ -3,6 +3,7 @@ package dev.millrace.store;
 import dev.millrace.job.Checks;
 import dev.millrace.job.Messages;
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** How an attempt ends, as its worker says. */
@@ -13,10 +14,10 @@ public sealed interface Finish {
     /**
      * The job failed for good.
      *
-     * @param message why, bounded when stored
+     * @param message why, bounded when stored; null if there is nothing to say
      * @param reason what made it fail
      */
-    record Fail(String message, Reason reason) implements Finish {
+    record Fail(@Nullable String message, Reason reason) implements Finish {
         /** Why a job fails for good. */
         public enum Reason {
             /** The handler failed, and there is no other attempt. */
@@ -25,6 +26,16 @@ public sealed interface Finish {
             TIMEOUT,
             /** The attempt's worker gave no sign of life for the job's heartbeat timeout, and there is no other attempt. */
             EXPIRED
+        }
+
+        /**
+         * Checks the values.
+         *
+         * @param message see {@link #message()}
+         * @param reason see {@link #reason()}
+         */
+        public Fail {
+            Objects.requireNonNull(reason, "reason");
         }
     }
 
@@ -36,9 +47,9 @@ public sealed interface Finish {
      * requested.
      *
      * @param delay until the next attempt, from now by database time; zero or longer
-     * @param message why, bounded when stored
+     * @param message why, bounded when stored; null if there is nothing to say
      */
-    record Retry(Duration delay, String message) implements Finish {
+    record Retry(Duration delay, @Nullable String message) implements Finish {
         /**
          * Checks the values.
          *

@@ -3,6 +3,7 @@ package dev.millrace.store;
 import dev.millrace.job.Checks;
 import dev.millrace.store.LeaseLostException.Reason;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
@@ -99,6 +100,8 @@ public final class HeldLease implements AutoCloseable {
             LeaseSettings settings,
             Consumer<LeaseLostException> onLoss,
             LongSupplier clock) {
+        Objects.requireNonNull(settings, "settings");
+        Objects.requireNonNull(onLoss, "onLoss");
         Checks.text("lease.holder", holder, MAX_OWNER_CHARACTERS, MAX_OWNER_CHARACTERS * 4);
         String owner = holder + ":" + UUID.randomUUID();
         long sentAt = clock.getAsLong();
@@ -159,7 +162,8 @@ public final class HeldLease implements AutoCloseable {
 
     /**
      * Gives the lease back, unless others have it already. Has no effect when repeated. A database that can't be told is not
-     * complained about: the lease expires by itself.
+     * complained about: the lease expires by itself. Takes as long as a statement may, so up to the data source's own limits
+     * ({@code socketTimeout}) where a network swallows what is sent.
      */
     @Override
     public void close() {

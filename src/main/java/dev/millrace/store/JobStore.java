@@ -172,8 +172,9 @@ public interface JobStore {
      * @throws JobConflictException if jobs are there whose content is another one: {@link
      *     JobConflictException#conflicts()} names them, and all others have been submitted
      * @throws JobsFailedException if the database refuses some, such as by a trigger of yours: {@link
-     *     JobsFailedException#failures()} names them, and says why; all others have been submitted. Not in a caller's
-     *     transaction, which such an error ends
+     *     JobsFailedException#failures()} names them, and says why; all others have been submitted, unless a hundred
+     *     were refused before ({@link JobsFailedException#untried()}). Not in a caller's transaction, which such an error
+     *     ends
      */
     List<Creation> submitAll(List<NewJob> jobs);
 

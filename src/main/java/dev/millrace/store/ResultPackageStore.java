@@ -14,10 +14,11 @@ public interface ResultPackageStore {
      * attempt's: one that was superseded, or whose job has ended, overwrites nobody's result. Store it before the attempt
      * is finished, or in one transaction with that. Repeatable.
      *
-     * @param attempt the attempt
+     * @param attempt the attempt, of a {@link Claim}
      * @param result the result, at most {@value #MAX_BYTES} bytes; comes back as it is, to the letter
      * @param retention for how long from now, by database time, it can be read; zero or longer
-     * @return false if the attempt was no longer the job's, and nothing was written
+     * @return false if the attempt was no longer the job's, and this call has written nothing; after an answer that was lost
+     *     an earlier one may have
      * @throws dev.millrace.job.InvalidJobException if it is too large
      */
     boolean put(Attempt attempt, JsonText result, Duration retention);

@@ -21,10 +21,11 @@ public interface Retention {
     Duration POSTPONEMENT = Duration.ofDays(1);
 
     /**
-     * Deletes one batch, in a transaction of its own, those first whose retention was over first. Waits for no row: what
-     * someone else has locked is left for the next time. Any number of processes may do it at once.
+     * Deletes one batch, in a transaction of its own, those first whose retention was over first. Waits for no row of these tables: what
+     * someone else has locked is left for the next time. A foreign key of yours with {@code ON DELETE CASCADE} or {@code SET
+     * NULL} waits for its own rows. Any number of processes may do it at once.
      *
-     * <p>A job that a foreign key of another table holds fast, and the log of a job that has not ended, are kept for
+     * <p>A job that a foreign key of another table holds fast, or a trigger by an error, and the log of a job that has not ended, are kept for
      * another day ({@link #POSTPONEMENT}), so that they stand in nobody's way meanwhile.
      *
      * @param subject what to delete
@@ -38,7 +39,8 @@ public interface Retention {
      *
      * @param deleted how many were deleted
      * @param postponed how many were over their retention and are kept for another day
-     * @param heldBy which foreign key has held jobs fast, the last one met; null if there was none
+     * @param heldBy which foreign key has held jobs fast, or with what error a trigger of yours did, the last one met; null if
+     *     there was none
      */
     record Batch(int deleted, int postponed, @Nullable String heldBy) {
         /** {@return how many were dealt with} */

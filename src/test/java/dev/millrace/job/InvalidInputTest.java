@@ -3,12 +3,14 @@ package dev.millrace.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import dev.millrace.types.Priority;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -19,6 +21,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What a job can't be, and that the message says what was found, without its content, and what is allowed. */
 class InvalidInputTest {
     private static final JsonText NONE = JsonText.of("{}");
+
+    private static AttemptState state(long version, int attempts) {
+        return new AttemptState(
+                version, JobStatus.QUEUED, attempts, null, null, null, null, null, null, null, Instant.EPOCH);
+    }
 
     static Stream<Arguments> refused() {
         NewJob job = NewJob.of("id", "k", NONE);
@@ -44,6 +51,40 @@ class InvalidInputTest {
                         "references.resources",
                         "101 entries",
                         () -> JobReferences.NONE.withResources(Collections.nCopies(101, "r"))),
+                refused("version", "9223372036854775807", () -> state(Long.MAX_VALUE, 0)),
+                refused("version", "0", () -> state(0, 0)),
+                refused("attemptCount", "2147483647", () -> state(1, Integer.MAX_VALUE)),
+                refused("attemptCount", "-1", () -> state(1, -1)),
+                refused(
+                        "job.more",
+                        "\"spec\"",
+                        () -> new Job(
+                                "id",
+                                job.spec(),
+                                null,
+                                null,
+                                null,
+                                null,
+                                null,
+                                null,
+                                Map.of("spec", JsonText.of("{}")))),
+                refused(
+                        "job.more",
+                        "\"createdAt\"",
+                        () -> new Job(
+                                "id",
+                                job.spec(),
+                                null,
+                                null,
+                                null,
+                                null,
+                                null,
+                                null,
+                                Map.of("createdAt", JsonText.of("1")))),
+                refused(
+                        "spec.more",
+                        "\"kind\"",
+                        () -> new JobSpec("k", null, null, null, null, null, Map.of("kind", JsonText.of("\"other\"")))),
                 refused("delay", "PT-1S", () -> job.withDelay(Duration.ofSeconds(-1))),
                 refused("delay", "PT", () -> job.withDelay(Duration.ofDays(40_000))),
                 refused("delay", "PT", () -> job.withDelay(Duration.ofSeconds(Long.MAX_VALUE))),

@@ -18,10 +18,11 @@ final class RolesDocument {
     RolesDocument(String schema, String suffix, String database) {
         this.blocks = BLOCK.matcher(read())
                 .results()
+                // The database first: a suffix may make the role's name begin like the database's.
                 .map(block -> block.group(2)
+                        .replace("shop_db", database)
                         .replaceAll("\\bmillrace\\b", "\"" + schema + "\"")
-                        .replaceAll(ROLES, "\"$1" + suffix + "\"")
-                        .replace("shop_db", database))
+                        .replaceAll(ROLES, "\"$1" + suffix + "\""))
                 .toList();
     }
 

@@ -105,7 +105,7 @@ public final class JsonText {
                 throw malformed("has more than one value", parser.currentTokenLocation(), text);
             }
         } catch (JsonProcessingException e) {
-            throw malformed("is malformed, or beyond a limit,", e.getLocation(), text);
+            throw malformed("is malformed or beyond a limit", e.getLocation(), text);
         } catch (IOException e) {
             throw new UncheckedIOException("Reading a string failed", e);
         }

@@ -34,7 +34,6 @@ import org.jspecify.annotations.Nullable;
  * heartbeat that came in between wins.
  */
 final class AssignedClaims {
-    private static final int MAX_ROUNDS = 100;
 
     private static final Condition LOCAL = EXECUTION_JOBS.BACKEND.eq(DSL.inline(JobSpec.LOCAL_BACKEND));
 
@@ -60,16 +59,12 @@ final class AssignedClaims {
     }
 
     Assignment claim(AssignedClaim request) {
-        return database.run(Operation.CLAIM_ASSIGNED, request.jobId(), dsl -> {
-            for (int round = 0; round < MAX_ROUNDS; round++) {
-                Assignment answer = tryClaim(dsl, request);
-                if (answer != null) {
-                    return answer;
-                }
-            }
-            throw new IllegalStateException("Job \"" + request.jobId() + "\" changed " + MAX_ROUNDS
-                    + " times while it was to be claimed; try again.");
-        });
+        String unsettled =
+                "job \"" + request.jobId() + "\" was changed by others while it was to be claimed; try again.";
+        return database.run(
+                Operation.CLAIM_ASSIGNED,
+                request.jobId(),
+                dsl -> Rounds.first(() -> tryClaim(dsl, request), unsettled));
     }
 
     /** The answer, or null if the job changed while it was looked at. */

@@ -33,8 +33,6 @@ import org.jooq.impl.DSL;
 final class BulkSubmission {
     static final int CHUNK = 1_000;
 
-    private static final int MAX_ROUNDS = 100;
-
     private static final Field<Duration> DELAY = DSL.field(DSL.name("delay"), DbTime.DURATION);
     private static final Field<Duration> RETENTION = DSL.field(DSL.name("retention"), DbTime.DURATION);
 
@@ -121,23 +119,28 @@ final class BulkSubmission {
     }
 
     private void submit(DSLContext dsl, List<Wanted> chunk, Done done, Repetition repetition) {
-        List<Wanted> open = done.rest(chunk);
+        if (done.rest(chunk).isEmpty()) {
+            return;
+        }
         // A job that is there when we insert and gone when we read was deleted in between: insert again.
-        for (int round = 0; round < MAX_ROUNDS && !open.isEmpty(); round++) {
-            insert(dsl, open, done.creations);
+        Rounds.first(
+                () -> trySubmit(dsl, done.rest(chunk), done, repetition) ? true : null,
+                "some of " + chunk.size() + " jobs, such as \""
+                        + chunk.get(0).job.id()
+                        + "\", were neither there nor could they be created: a trigger keeps them out, they were deleted in"
+                        + " between, or the transaction's snapshot can't see them.");
+    }
+
+    /** Whether all of them are there. */
+    private boolean trySubmit(DSLContext dsl, List<Wanted> wanted, Done done, Repetition repetition) {
+        insert(dsl, wanted, done.creations);
+        List<Wanted> open = done.rest(wanted);
+        boolean all = open.isEmpty();
+        while (!all) {
+            all = readThoseThatAreThere(dsl, open, done, repetition);
             open = done.rest(open);
-            boolean all = open.isEmpty();
-            while (!all) {
-                all = readThoseThatAreThere(dsl, open, done, repetition);
-                open = done.rest(open);
-            }
         }
-        if (!open.isEmpty()) {
-            throw new IllegalStateException(
-                    open.size() + " of the jobs, such as \"" + open.get(0).job.id()
-                            + "\", are neither there nor can they be created: they were deleted " + MAX_ROUNDS
-                            + " times meanwhile, or the transaction's snapshot can't see them.");
-        }
+        return open.isEmpty();
     }
 
     /** Returns whether all of them were looked for. */

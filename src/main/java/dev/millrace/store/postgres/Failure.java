@@ -28,13 +28,14 @@ final class Failure {
         OTHER
     }
 
+    private static final String READ_ONLY = "25006";
     private static final Set<String> UNAVAILABLE = Set.of(
             "57P01", // ended by an administrator
             "57P02", // another session crashed
             "57P03", // starting or stopping
             "57P05", // ended for being idle for long
             "53300", // too many connections
-            "25006"); // read-only, such as after a failover
+            READ_ONLY); // such as after a failover
 
     private static final Set<String> ROLLED_BACK = Set.of("40001", "40P01");
     private static final Set<String> NOT_READY = Set.of("3F000", "42P01", "42703");
@@ -106,9 +107,12 @@ final class Failure {
             case MISSING_PRIVILEGE -> missingPrivilege(what, said, mayHaveHappened);
             case UNAVAILABLE ->
                 new StoreUnavailableException(
-                        "Can't " + what + ": the database is not available" + tries + " (" + said
-                                + "). Check that the server runs, accepts"
-                                + " connections and is writable; the same call may succeed later.",
+                        "Can't " + what + ": the database is not available" + tries + " (" + said + "). "
+                                + (state.equals(READ_ONLY)
+                                        ? "After a failover the same call may succeed later; otherwise check that neither"
+                                                + " the data source nor the transaction is set read-only."
+                                        : "Check that the server runs, accepts connections and is writable; the same call"
+                                                + " may succeed later."),
                         cause,
                         mayHaveHappened);
             case TURNED_AWAY ->

@@ -112,6 +112,9 @@ final class GivenRows {
     /** Each element as the driver can send it in an array, and what makes the column's type of it again. */
     private static <T> Field<T> element(Field<T> column, List<@Nullable T> values) {
         DataType<T> type = column.getDataType();
+        if (column.getType() == String.class) {
+            return texts(values, Object::toString).coerce(type);
+        }
         if (column.getType() == JsonText.class) {
             return texts(values, value -> ((JsonText) value).text()).cast(type);
         }
@@ -121,27 +124,31 @@ final class GivenRows {
         if (List.class.isAssignableFrom(column.getType())) {
             return texts(values, value -> arrayLiteral((List<?>) value)).cast(type);
         }
-        return sent(column.getConverter().fromType(), column, values).coerce(type);
+        Converter<?, T> converter = column.getConverter();
+        return values.contains(null)
+                ? texts(values, value -> String.valueOf(converter.to(value))).cast(type)
+                : sent(converter.fromType(), column, values).coerce(type);
     }
 
     private static <T, U> Field<U> sent(Class<U> sentAs, Field<T> column, List<@Nullable T> values) {
         @SuppressWarnings("unchecked")
         U[] array = (U[]) Array.newInstance(sentAs, values.size());
         for (int i = 0; i < array.length; i++) {
-            array[i] = sentAs.cast(convert(column.getConverter(), values.get(i)));
+            array[i] = sentAs.cast(column.getConverter().to(values.get(i)));
         }
         return unnest(array, DefaultDataType.getDataType(SQLDialect.POSTGRES, sentAs));
     }
 
-    private static <D, T> @Nullable D convert(Converter<D, T> converter, @Nullable T value) {
-        return value == null ? null : converter.to(value);
-    }
-
+    /**
+     * As texts, none of which is empty: null is sent as the empty one, since a session with {@code array_nulls=off} reads
+     * a null in an array as the text "null".
+     */
     private static <T> Field<String> texts(List<@Nullable T> values, Function<T, String> text) {
         String[] array = values.stream()
-                .map(value -> value == null ? null : text.apply(value))
+                .map(value -> value == null ? "" : text.apply(value))
                 .toArray(String[]::new);
-        return unnest(array, SQLDataType.CLOB);
+        Field<String> element = unnest(array, SQLDataType.CLOB);
+        return values.contains(null) ? DSL.nullif(element, DSL.inline("")) : element;
     }
 
     private static <U> Field<U> unnest(U[] array, DataType<U> type) {

@@ -10,6 +10,7 @@ import dev.millrace.store.LogSettings;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import org.jooq.CommonTableExpression;
 import org.jooq.DSLContext;
 import org.jooq.Field;
@@ -19,7 +20,6 @@ import org.jooq.Records;
 import org.jooq.ResultQuery;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The statement that appends to a log. Its parts see one snapshot, taken before any of them has waited for another caller,
@@ -67,9 +67,12 @@ final class LogAppend {
     private static final Field<Long> DROPPED = DSL.field(DSL.name("numbered", "dropped_count"), SQLDataType.BIGINT);
     private static final Field<String> AT = DSL.field(DSL.name("numbered", "at"), SQLDataType.CLOB);
 
+    /** No event's id, and so sent for none: a session with {@code array_nulls=off} reads a null as the text "null". */
+    private static final String NO_EVENT = "";
+
     private final String jobId;
     private final String[] entries;
-    private final @Nullable String[] eventIds;
+    private final String[] eventIds;
     private final LogSettings settings;
 
     /**
@@ -78,7 +81,9 @@ final class LogAppend {
     LogAppend(String jobId, List<LogEntry> lines, LogCodec codec, LogSettings settings) {
         this.jobId = jobId;
         this.entries = lines.stream().map(codec::encode).toArray(String[]::new);
-        this.eventIds = lines.stream().map(LogEntry::eventId).toArray(String[]::new);
+        this.eventIds = lines.stream()
+                .map(line -> Objects.requireNonNullElse(line.eventId(), NO_EVENT))
+                .toArray(String[]::new);
         this.settings = settings;
     }
 
@@ -134,14 +139,15 @@ final class LogAppend {
     private CommonTableExpression<?> events() {
         return EVENTS.asMaterialized(DSL.select(
                         POSITION.as("position"),
-                        DSL.arrayGet(once(eventIds), POSITION).as("event_id"),
+                        DSL.nullif(DSL.arrayGet(once(eventIds), POSITION), DSL.inline(NO_EVENT))
+                                .as("event_id"),
                         DSL.arrayGet(once(entries), POSITION).as("entry"))
                 .from(DSL.select(DSL.count().as("rows")).from(LOCKED).asTable("held"))
                 .crossJoin(DSL.generateSeries(1, entries.length).as("series", "position")));
     }
 
     /** As a subquery, or the text that the driver sends would be taken apart again for each of its elements. */
-    private static Field<String[]> once(@Nullable String[] values) {
+    private static Field<String[]> once(String[] values) {
         return DSL.field(DSL.select(DSL.val(values, SQLDataType.CLOB.array())));
     }
 

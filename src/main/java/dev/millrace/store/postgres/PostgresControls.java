@@ -20,7 +20,6 @@ import org.slf4j.LoggerFactory;
 final class PostgresControls implements Controls {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresControls.class);
 
-    private static final int MAX_ROUNDS = 100;
     private static final int MAX_WHY = 2_000;
 
     private static final Condition HOLD = CONTROLS.NAME.eq(DSL.inline(HoldSwitch.NAME));
@@ -38,30 +37,30 @@ final class PostgresControls implements Controls {
         if (why != null) {
             Checks.text("hold.why", why, MAX_WHY, MAX_WHY * 4);
         }
-        return database.run(Operation.HOLD, dsl -> {
-            // One that is there when we insert and gone when we read was released in between: insert again.
-            for (int round = 0; round < MAX_ROUNDS; round++) {
-                Record inserted = dsl.insertInto(CONTROLS)
-                        .set(CONTROLS.NAME, HoldSwitch.NAME)
-                        .set(CONTROLS.REASON, why)
-                        .set(CONTROLS.SET_BY, by)
-                        .set(CONTROLS.SET_AT, DbTime.STATEMENT)
-                        .onConflict(CONTROLS.NAME)
-                        .doNothing()
-                        .returningResult(FIELDS)
-                        .fetchOne();
-                if (inserted != null) {
-                    LOG.warn("Claims and recovery are stopped by \"{}\": {}", by, why);
-                    return hold(inserted);
-                }
-                Optional<Hold> there = read(dsl);
-                if (there.isPresent()) {
-                    return there.get();
-                }
-            }
-            throw new IllegalStateException("The hold was set and released " + MAX_ROUNDS
-                    + " times by others meanwhile, or the transaction's snapshot can't see it; try again.");
-        });
+        return database.run(
+                Operation.HOLD,
+                dsl -> Rounds.first(
+                        () -> tryHold(dsl, by, why),
+                        "the hold was set by others and released again, or the transaction's snapshot can't see it; try"
+                                + " again."));
+    }
+
+    /** The hold that is in force, or null if it was there when it was to be set, and gone when it was to be read. */
+    private static @Nullable Hold tryHold(DSLContext dsl, String by, @Nullable String why) {
+        Record inserted = dsl.insertInto(CONTROLS)
+                .set(CONTROLS.NAME, HoldSwitch.NAME)
+                .set(CONTROLS.REASON, why)
+                .set(CONTROLS.SET_BY, by)
+                .set(CONTROLS.SET_AT, DbTime.STATEMENT)
+                .onConflict(CONTROLS.NAME)
+                .doNothing()
+                .returningResult(FIELDS)
+                .fetchOne();
+        if (inserted != null) {
+            LOG.warn("Claims and recovery are stopped by \"{}\": {}", by, why);
+            return hold(inserted);
+        }
+        return read(dsl).orElse(null);
     }
 
     @Override

@@ -41,6 +41,9 @@ final class PostgresRetention implements Retention {
     /** Violations of foreign keys, and of those that say ON DELETE RESTRICT: until PostgreSQL 17 both are the first. */
     private static final Set<String> HELD_BY_REFERENCE = Set.of("23503", "23001");
 
+    /** Classes of errors that say nothing about a row: no privilege, limits, locks, timeouts, the machine. */
+    private static final Set<String> OF_THE_SESSION = Set.of("25", "42", "53", "54", "55", "57", "58", "XX");
+
     private static final ExecutionJobLogStreams STREAMS = EXECUTION_JOB_LOG_STREAMS;
 
     /** When anything may be deleted, or postponed, at all. */
@@ -129,7 +132,7 @@ final class PostgresRetention implements Retention {
     }
 
     /**
-     * All at once, as a rule. If another table's foreign key holds some of them fast, nothing is deleted, and which they are
+     * All at once, as a rule. If another table's foreign key holds some of them fast, or a trigger refuses them, nothing is deleted, and which they are
      * is not said: then the same jobs in halves, and halves of these, until those that are held are alone. They are
      * postponed, or each later batch would begin with them.
      */
@@ -176,20 +179,32 @@ final class PostgresRetention implements Retention {
             try {
                 return new Attempted(delete(dsl, EXECUTION_JOBS.OPERATION_ID, picked), null);
             } catch (DataAccessException e) {
-                if (HELD_BY_REFERENCE.contains(e.sqlState())) {
-                    return new Attempted(0, foreignKey(e));
+                if (isRefusal(e)) {
+                    return new Attempted(0, what(e));
                 }
                 throw e;
             }
         });
     }
 
-    private static String foreignKey(DataAccessException failure) {
+    /** Whether it is about the rows: neither the database's state nor a limit of the session. */
+    private static boolean isRefusal(DataAccessException e) {
+        Failure failure = new Failure(e);
+        String state = String.valueOf(e.sqlState());
+        return failure.kind() == Failure.Kind.OTHER
+                && failure.refused()
+                && OF_THE_SESSION.stream().noneMatch(state::startsWith);
+    }
+
+    private static String what(DataAccessException failure) {
         PSQLException postgres = failure.getCause(PSQLException.class);
         ServerErrorMessage said = postgres == null ? null : postgres.getServerErrorMessage();
-        return said == null
-                ? String.valueOf(failure.getMessage())
-                : said.getConstraint() + " of table " + said.getSchema() + "." + said.getTable();
+        if (said == null) {
+            return String.valueOf(failure.getMessage());
+        }
+        return HELD_BY_REFERENCE.contains(failure.sqlState())
+                ? "foreign key " + said.getConstraint() + " of table " + said.getSchema() + "." + said.getTable()
+                : "error \"" + said.getMessage() + "\"";
     }
 
     private int postpone(String id) {

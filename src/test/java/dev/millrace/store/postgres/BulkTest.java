@@ -25,6 +25,7 @@ import dev.millrace.store.Creation;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobConflictException;
 import dev.millrace.store.JobsFailedException;
+import dev.millrace.store.LogEntry;
 import dev.millrace.store.StoreException;
 import dev.millrace.store.UnreadableJobException;
 import dev.millrace.types.JobStatus;
@@ -199,6 +200,26 @@ class BulkTest {
         assertThat(db.get(jobs.get(1).id())).isNotNull();
         assertThat(db.get(twice.id()).priority()).isEqualTo(Priority.NORMAL);
         assertThat(db.get(there.id()).priority()).isEqualTo(Priority.NORMAL);
+    }
+
+    @Test
+    void submitAll_inASessionThatReadsNullsInArraysAsText_writesNulls() throws SQLException {
+        try (var connection = db.database.unpooledDataSource().getConnection();
+                var statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("SET LOCAL array_nulls = off");
+            PostgresStore inside = db.store.in(connection);
+            NewJob job = StoreFixture.newJob("nulls");
+            NewJob remote = StoreFixture.newJob("nulls")
+                    .withSpec(JobSpec.of("nulls", JsonText.of("{}")).withBackend("elsewhere"));
+            inside.jobs().submitAll(List.of(job, remote));
+            List<LogEntry> line = List.of(LogEntry.of(1, LogEntry.Level.INFO, "x"));
+            assertThat(inside.logs().append(job.id(), line)).isEqualTo(1);
+            assertThat(inside.logs().append(job.id(), line)).isEqualTo(1);
+            connection.commit();
+            assertThat(db.column(job.id(), EXECUTION_JOBS.TENANT_ID)).isNull();
+            assertThat(db.column(remote.id(), EXECUTION_JOBS.QUEUE_PRIORITY)).isNull();
+        }
     }
 
     @Test

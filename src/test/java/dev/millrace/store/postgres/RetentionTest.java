@@ -323,6 +323,30 @@ class RetentionTest {
         });
     }
 
+    /** A trigger of a user's, for jobs that the law wants to be kept. */
+    @Test
+    void jobThatATriggerRefuses_isPostponedForADay_andTheOthersGo() {
+        List<String> ids = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            ids.add(job(JobStatus.SUCCEEDED));
+        }
+        String schema = "\"" + db.database.schema() + "\".";
+        execute("CREATE FUNCTION " + schema + "keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                + " IF OLD.operation_id = '" + ids.get(4) + "' THEN RAISE 'legal hold'; END IF; RETURN OLD; END $$");
+        execute("CREATE TRIGGER keep BEFORE DELETE ON " + schema + "execution_jobs FOR EACH ROW EXECUTE FUNCTION "
+                + schema + "keep()");
+        try {
+            Batch batch = sweep(Subject.JOBS, 10);
+            assertThat(batch.deleted()).isEqualTo(9);
+            assertThat(batch.postponed()).isEqualTo(1);
+            assertThat(batch.heldBy()).contains("legal hold");
+            assertThat(sweep(Subject.JOBS, 10).size()).isZero();
+        } finally {
+            execute("DROP TRIGGER keep ON " + schema + "execution_jobs");
+            execute("DROP FUNCTION " + schema + "keep()");
+        }
+    }
+
     /** A hold that is set while a sweep is under way stops what is left of it. */
     @Test
     void jobThatAForeignKeyHolds_isNotPostponedOnceThereIsAHold() {
