@@ -150,6 +150,8 @@ public final class Millrace {
      * @param options what is to be other than the default, for all of them; an id can't be given
      * @return the jobs, in the order of their payloads
      * @throws dev.millrace.job.InvalidJobException if something is not allowed; nothing was sent then
+     * @throws dev.millrace.store.JobsFailedException if the database refuses some, such as by a trigger of yours; all others
+     *     are submitted, and a repetition would submit these once more
      * @throws dev.millrace.store.StoreException if the database can't do it
      */
     public <T> List<Job> submitAll(JobType<T> type, Collection<T> payloads, SubmitOption... options) {

@@ -33,7 +33,8 @@ import org.jspecify.annotations.Nullable;
  * #lease()}.
  *
  * <p>Lost is lost: the first renewal that is refused or fails ends it, as does a lease's time that is over before a renewal
- * succeeded. The store itself repeats a renewal for some seconds, so what fails it is more than a lost connection.
+ * succeeded. The leases of {@code Millrace.leases()} repeat a renewal for some seconds themselves, so what
+ * fails it is more than a lost connection.
  *
  * <p>One of two daemon threads renews, the other waits for the end of the lease's time: a renewal that hangs in a dead
  * connection delays no signal. Safe for use by many threads.
@@ -175,8 +176,8 @@ public final class HeldLease implements AutoCloseable {
             end(Reason.RELEASED, null);
         }
         LeaseLostException why = end.get();
-        // After a renewal that failed the database may have it as renewed.
-        if (why != null && (why.reason() == Reason.RELEASED || why.reason() == Reason.FAILED)) {
+        // After a renewal that failed, or whose answer came too late, the database may have it as renewed.
+        if (why != null && why.reason() != Reason.REFUSED) {
             try {
                 store.release(lease);
             } catch (StoreException e) {

@@ -173,7 +173,7 @@ public interface JobStore {
      *     JobConflictException#conflicts()} names them, and all others have been submitted
      * @throws JobsFailedException if the database refuses some, such as by a trigger of yours: {@link
      *     JobsFailedException#failures()} names them, and says why; all others have been submitted, unless a hundred
-     *     were refused before ({@link JobsFailedException#untried()}). Not in a caller's transaction, which such an error
+     *     were refused before ({@link JobsFailedException#untried()}); a conflict is then a suppressed exception of it. Not in a caller's transaction, which such an error
      *     ends
      */
     List<Creation> submitAll(List<NewJob> jobs);

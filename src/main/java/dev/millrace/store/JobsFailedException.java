@@ -6,8 +6,9 @@ import java.util.Map;
 
 /**
  * Some of many jobs could not be submitted, cancelled or ended, while the database was available: a trigger or constraint of
- * yours refuses them, or others have locked them for longer than the session waits. What was asked has been done with all
- * others; repeating the call is safe, and tries these again. Not thrown in a caller's transaction, which an error has
+ * yours refuses them, or others have locked them for longer than the session waits. All others were dealt with: done,
+ * or refused for reasons of their own, which are {@linkplain #getSuppressed() suppressed} exceptions of this one. Repeating a
+ * call that names its jobs by their ids is safe, and tries these again. Not thrown in a caller's transaction, which an error has
  * ended anyway.
  */
 public final class JobsFailedException extends StoreException {
@@ -37,10 +38,9 @@ public final class JobsFailedException extends StoreException {
         return "Can't " + what + ": " + failures.size() + " failed, such as \"" + first.getKey() + "\" ("
                 + first.getValue().getMessage() + "). "
                 + (untried == 0
-                        ? "What was asked has been done with all others."
-                        : "After so many, " + untried + " more were not tried; with all others what was asked has been"
-                                + " done.")
-                + " Once the cause is mended, repeat the call.";
+                        ? "All others were dealt with."
+                        : "After these, " + untried + " more were not tried; all others were dealt with.")
+                + " Mend the cause before you try these again.";
     }
 
     /** {@return why, by the ids of the jobs that failed} */
@@ -49,7 +49,7 @@ public final class JobsFailedException extends StoreException {
     }
 
     /**
-     * {@return how many jobs were not tried any more, after a hundred had failed} They are those with the last ids,
+     * {@return how many jobs were not tried any more, after a hundred had failed, or for a minute} They are those with the last ids,
      * bytewise.
      */
     public int untried() {

@@ -26,7 +26,8 @@ public interface Retention {
      * NULL} waits for its own rows. Any number of processes may do it at once.
      *
      * <p>A job that a foreign key of another table holds fast, or a trigger by an error, and the log of a job that has not ended, are kept for
-     * another day ({@link #POSTPONEMENT}), so that they stand in nobody's way meanwhile.
+     * another day ({@link #POSTPONEMENT}), so that they stand in nobody's way meanwhile. For that a trigger has to let them be
+     * updated; one that refuses this as well ends each sweep with its error.
      *
      * @param subject what to delete
      * @param limit how many at most, from 1

@@ -266,6 +266,8 @@ class HeldLeaseTest {
         assertThat(loss().reason()).isEqualTo(Reason.RAN_OUT);
         goOn.countDown();
         assertThat(held.isHeld()).isFalse();
+        held.close();
+        assertThat(leases.holder(key)).as("whatever the late renewal did").isEmpty();
     }
 
     @Test

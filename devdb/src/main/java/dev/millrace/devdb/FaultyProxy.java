@@ -1,6 +1,7 @@
 package dev.millrace.devdb;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -39,6 +40,8 @@ import org.slf4j.LoggerFactory;
 public final class FaultyProxy implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FaultyProxy.class);
 
+    private static final int MAX_PORTS = 10;
+
     private final InetSocketAddress server;
     private final Coordinates target;
     private final int port;
@@ -71,8 +74,39 @@ public final class FaultyProxy implements AutoCloseable {
         this.target = target;
         PGSimpleDataSource address = target.dataSource();
         this.server = new InetSocketAddress(address.getServerNames()[0], address.getPortNumbers()[0]);
-        this.port = Ports.free();
-        acceptConnections();
+        ServerSocket socket = anywhere();
+        this.port = socket.getLocalPort();
+        listen(socket);
+    }
+
+    /** Another process may take a free port just before this one does. */
+    private static ServerSocket anywhere() throws IOException {
+        for (int tries = 1; ; tries++) {
+            try {
+                return bound(Ports.free());
+            } catch (BindException e) {
+                if (tries == MAX_PORTS) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static ServerSocket bound(int port) throws IOException {
+        ServerSocket socket = new ServerSocket();
+        try {
+            socket.setReuseAddress(true);
+            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    private void listen(ServerSocket socket) {
+        listener = socket;
+        acceptor = ProxiedConnection.daemon("accept", () -> accept(socket));
     }
 
     /**
@@ -167,11 +201,7 @@ public final class FaultyProxy implements AutoCloseable {
         lock.lock();
         try {
             if (listener == null && !closed) {
-                ServerSocket socket = new ServerSocket();
-                socket.setReuseAddress(true);
-                socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-                listener = socket;
-                acceptor = ProxiedConnection.daemon("accept", () -> accept(socket));
+                listen(bound(port));
             }
         } catch (IOException e) {
             throw new DevDatabaseException("The proxy can't listen on port " + port + ": " + e.getMessage(), e);

@@ -1,16 +1,16 @@
 package dev.millrace.store.postgres;
 
 import dev.millrace.store.JobsFailedException;
-import dev.millrace.store.MissingPrivilegeException;
-import dev.millrace.store.SchemaNotReadyException;
 import dev.millrace.store.StoreException;
-import dev.millrace.store.StoreUnavailableException;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jooq.DSLContext;
+import org.jooq.exception.DataAccessException;
 
 /**
  * One call on many jobs, chunk by chunk. A statement fails as a whole, and does not say for which of its jobs. In
@@ -23,25 +23,39 @@ final class BulkCall<T> {
     /** After so many it is not about single jobs, and each costs several statements. */
     static final int MAX_FAILURES = 100;
 
+    /** After that time no other part is begun. */
+    private static final Duration LONGEST = Duration.ofSeconds(60);
+
+    private static final String LOCK_TIMEOUT = "55P03";
+
     private final Database database;
     private final Operation operation;
     private final Function<T, String> id;
     private final BiConsumer<Chunk<T>, Repetition> statements;
     private final Map<String, StoreException> failures = new LinkedHashMap<>();
+    private final Predicate<T> done;
     private int untried;
+
+    /** When the first statement failed; 0 if none has. */
+    private long failingSince;
 
     /** Some of the jobs, in the order of their ids. */
     record Chunk<T>(DSLContext dsl, List<T> jobs) {}
 
-    /** @param statements does a chunk, leaving out what was done before, since it is repeated */
+    /**
+     * @param done whether a job needs no statement any more
+     * @param statements does a chunk, leaving out what was done before, since it is repeated
+     */
     BulkCall(
             Database database,
             Operation operation,
             Function<T, String> id,
+            Predicate<T> done,
             BiConsumer<Chunk<T>, Repetition> statements) {
         this.database = database;
         this.operation = operation;
         this.id = id;
+        this.done = done;
         this.statements = statements;
     }
 
@@ -51,8 +65,8 @@ final class BulkCall<T> {
     }
 
     private void inHalves(List<T> jobs) {
-        if (failures.size() >= MAX_FAILURES) {
-            untried += jobs.size();
+        if (failures.size() >= MAX_FAILURES || hasFailedForLong()) {
+            untried += (int) jobs.stream().filter(done.negate()).count();
             return;
         }
         try {
@@ -60,12 +74,11 @@ final class BulkCall<T> {
                 statements.accept(new Chunk<>(dsl, jobs), repetition);
                 return true;
             });
-        } catch (StoreUnavailableException | SchemaNotReadyException | MissingPrivilegeException e) {
-            throw e; // is about none of them
         } catch (StoreException e) {
-            if (database.isCallers()) {
+            if (database.isCallers() || !isAboutJobs(e)) {
                 throw e;
             }
+            failingSince = failingSince == 0 ? System.nanoTime() : failingSince;
             if (jobs.size() == 1) {
                 failures.put(id.apply(jobs.get(0)), e);
                 return;
@@ -73,6 +86,17 @@ final class BulkCall<T> {
             inHalves(jobs.subList(0, jobs.size() / 2));
             inHalves(jobs.subList(jobs.size() / 2, jobs.size()));
         }
+    }
+
+    /** Where each statement waits for a lock until it fails, the halves would take as long as all of them together. */
+    private boolean hasFailedForLong() {
+        return failingSince != 0 && System.nanoTime() - failingSince > LONGEST.toNanos();
+    }
+
+    /** Constraints and triggers are, and locks that are held for longer than the session waits for one. */
+    private static boolean isAboutJobs(StoreException e) {
+        return e.getCause() instanceof DataAccessException cause
+                && (new Failure(cause).isAboutRows() || LOCK_TIMEOUT.equals(cause.sqlState()));
     }
 
     /**

@@ -63,6 +63,7 @@ final class BulkCancellation {
                 database,
                 Operation.CANCEL_ALL,
                 id -> id,
+                results::containsKey,
                 (chunk, repetition) -> cancel(chunk.dsl(), chunk.jobs(), by, why, results, unreadable, unanswered));
         call.run(Bulk.chunks(Bulk.sorted(ids), CHUNK, id -> 0));
         call.end(List.copyOf(unreadable.values()));

@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import org.jooq.DSLContext;
@@ -70,6 +71,7 @@ final class BulkFinish {
                 database,
                 Operation.FINISH_ALL,
                 BulkFinish::id,
+                completion -> ended.contains(completion.claim().attempt()),
                 (chunk, repetition) -> finish(chunk.dsl(), chunk.jobs(), ended, repetition));
         call.run(Bulk.chunks(inOrder, CHUNK, completion -> 0));
         call.end(List.of());
@@ -89,6 +91,7 @@ final class BulkFinish {
     private static void lockThoseThatAreHeld(DSLContext dsl, List<Completion> chunk) {
         UUID[] tokens = chunk.stream()
                 .map(completion -> completion.claim().attempt().token())
+                .filter(Objects::nonNull)
                 .toArray(UUID[]::new);
         Bulk.lockInOrder(
                 dsl,

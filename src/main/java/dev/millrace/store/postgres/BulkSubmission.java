@@ -75,6 +75,7 @@ final class BulkSubmission {
                 database,
                 Operation.SUBMIT_ALL,
                 wanted -> wanted.job.id(),
+                wanted -> done.rest(List.of(wanted)).isEmpty(),
                 (chunk, repetition) -> submit(chunk.dsl(), chunk.jobs(), done, repetition));
         call.run(Bulk.chunks(inOrder, CHUNK, wanted -> JobCodec.size(wanted.record)));
         List<StoreException> refusals = new ArrayList<>();

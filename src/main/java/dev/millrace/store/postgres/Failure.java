@@ -37,6 +37,9 @@ final class Failure {
             "53300", // too many connections
             READ_ONLY); // such as after a failover
 
+    /** Classes: data, constraints, triggered data changes, external routines and what they raise, views, PL/pgSQL. */
+    private static final Set<String> ABOUT_ROWS = Set.of("22", "23", "27", "38", "39", "44", "P0");
+
     private static final Set<String> ROLLED_BACK = Set.of("40001", "40P01");
     private static final Set<String> NOT_READY = Set.of("3F000", "42P01", "42703");
     private static final String NO_SUCH_DATABASE = "3D000";
@@ -90,6 +93,14 @@ final class Failure {
                 && !state.startsWith("57P")
                 && !state.startsWith("58")
                 && !state.startsWith("XX");
+    }
+
+    /**
+     * Whether the server refuses the statement because of what is, or is to be, in its rows: a constraint or a trigger. Such
+     * a statement may succeed without some of them; with all other errors there is no point in trying.
+     */
+    boolean isAboutRows() {
+        return kind == Kind.OTHER && state.length() == 5 && ABOUT_ROWS.contains(state.substring(0, 2)) && refused();
     }
 
     /**

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import org.jooq.Condition;
@@ -66,7 +67,8 @@ final class Heartbeat {
 
     /** The rows of these attempts. An id and a token that are both in the lists belong together: no token has two ids. */
     private static Condition owned(Collection<Attempt> attempts) {
-        UUID[] tokens = attempts.stream().map(Attempt::token).toArray(UUID[]::new);
+        UUID[] tokens =
+                attempts.stream().map(Attempt::token).filter(Objects::nonNull).toArray(UUID[]::new);
         return ids(attempts)
                 .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(DSL.val(tokens, SQLDataType.UUID.array()))))
                 .and(JobRows.LIVE);

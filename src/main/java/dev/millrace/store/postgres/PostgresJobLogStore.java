@@ -13,7 +13,6 @@ import dev.millrace.store.LogEventLimitException;
 import dev.millrace.store.LogLine;
 import dev.millrace.store.LogPage;
 import dev.millrace.store.LogSettings;
-import dev.millrace.store.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -79,7 +78,7 @@ final class PostgresJobLogStore implements JobLogStore {
                 append.trimTheRest(dsl, appended);
                 return true;
             });
-        } catch (StoreException e) {
+        } catch (RuntimeException e) {
             if (database.isCallers()) {
                 throw e;
             }

@@ -41,9 +41,6 @@ final class PostgresRetention implements Retention {
     /** Violations of foreign keys, and of those that say ON DELETE RESTRICT: until PostgreSQL 17 both are the first. */
     private static final Set<String> HELD_BY_REFERENCE = Set.of("23503", "23001");
 
-    /** Classes of errors that say nothing about a row: no privilege, limits, locks, timeouts, the machine. */
-    private static final Set<String> OF_THE_SESSION = Set.of("25", "42", "53", "54", "55", "57", "58", "XX");
-
     private static final ExecutionJobLogStreams STREAMS = EXECUTION_JOB_LOG_STREAMS;
 
     /** When anything may be deleted, or postponed, at all. */
@@ -179,21 +176,12 @@ final class PostgresRetention implements Retention {
             try {
                 return new Attempted(delete(dsl, EXECUTION_JOBS.OPERATION_ID, picked), null);
             } catch (DataAccessException e) {
-                if (isRefusal(e)) {
+                if (new Failure(e).isAboutRows()) {
                     return new Attempted(0, what(e));
                 }
                 throw e;
             }
         });
-    }
-
-    /** Whether it is about the rows: neither the database's state nor a limit of the session. */
-    private static boolean isRefusal(DataAccessException e) {
-        Failure failure = new Failure(e);
-        String state = String.valueOf(e.sqlState());
-        return failure.kind() == Failure.Kind.OTHER
-                && failure.refused()
-                && OF_THE_SESSION.stream().noneMatch(state::startsWith);
     }
 
     private static String what(DataAccessException failure) {

@@ -562,6 +562,21 @@ class BulkTest {
     }
 
     @Test
+    void finishAll_thatGivesUp_countsNoneThatIsEnded() {
+        List<Claim> claims = claimed(500);
+        List<Completion> completions = new ArrayList<>(completions(claims.subList(0, 300), new Finish.Succeed()));
+        completions.addAll(completions(claims.subList(300, 500), new Finish.Retry(Duration.ZERO, "boom")));
+        db.whileRefused(EXECUTION_JOBS.STATUS.eq(JobStatus.QUEUED).and(EXECUTION_JOBS.ATTEMPT_COUNT.gt(0)), () -> {
+            JobsFailedException failed =
+                    catchThrowableOfType(JobsFailedException.class, () -> db.work.finishAll(completions));
+            assertThat(failed.failures()).hasSize(BulkCall.MAX_FAILURES);
+            assertThat(failed.untried()).isEqualTo(200 - BulkCall.MAX_FAILURES);
+        });
+        assertThat(db.dsl.fetchCount(EXECUTION_JOBS, EXECUTION_JOBS.STATUS.eq(JobStatus.SUCCEEDED)))
+                .isEqualTo(300);
+    }
+
+    @Test
     void bulkCalls_ofWhichManyAreRefused_giveUpAndSaySo() {
         List<Claim> claims = claimed(500);
         db.whileRefused(EXECUTION_JOBS.STATUS.eq(JobStatus.SUCCEEDED), () -> {
