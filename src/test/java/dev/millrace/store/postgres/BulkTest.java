@@ -655,7 +655,7 @@ class BulkTest {
                 Finish finish = thread % 2 == 0 ? new Finish.Succeed() : new Finish.Retry(Duration.ZERO, "x");
                 List<Completion> completions = completions(shuffled(claims, random), finish);
                 calls.add(OwnThread.run(() -> db.work.finishAll(completions)));
-                calls.add(OwnThread.run(() -> db.dsl.transaction(tx -> {
+                calls.add(OwnThread.run(() -> db.readCommitted(tx -> {
                     db.store.in(tx).jobs().submitAll(mine);
                     db.store.in(tx).jobs().cancelAll(ids, "t", null);
                 })));
@@ -793,8 +793,7 @@ class BulkTest {
                     Collections.reverse(mine);
                     Collections.reverse(ended);
                 }
-                calls.add(OwnThread.run(() -> db.dsl.transaction(tx -> {
-                    tx.dsl().selectOne().fetch();
+                calls.add(OwnThread.run(() -> db.readCommitted(tx -> {
                     together.await(30, TimeUnit.SECONDS);
                     if (cancels) {
                         db.store.in(tx).jobs().cancelAll(mine, "t", null);

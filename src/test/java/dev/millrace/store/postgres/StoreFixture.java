@@ -137,6 +137,17 @@ final class StoreFixture {
         }
     }
 
+    /**
+     * In a transaction of a caller's that waits for others and then goes on, also where sessions begin with a stricter
+     * isolation, under which it would fail instead.
+     */
+    void readCommitted(TransactionalRunnable transaction) {
+        dsl.transaction(tx -> {
+            tx.dsl().execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+            transaction.run(tx);
+        });
+    }
+
     static String newId() {
         return "job-" + UUID.randomUUID();
     }
