@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A job whose handler halts the JVM, whichever runs it. */
 @MillraceDatabase
-@Timeout(120)
+@Timeout(300)
 class JvmKillingJobTest {
     private static final HeartbeatPolicy BRISK = Scene.beats(200, 800);
     private static final int MOST = 3;
