@@ -45,8 +45,8 @@ published_modules() {
   grep -L '<maven.deploy.skip>true<' */pom.xml | xargs -n 1 dirname
 }
 
-# What legs other than verify give to Maven: there, once, the tests about sizes and plans are run, and those that go on for
-# a while go on for longer. Another server also plans in another way, so the legs about that leave out the sizes only.
+# What legs other than verify give to Maven: there the tests about sizes and plans are run, and those that go on for a
+# while go on for longer. Plans are also looked at on other versions of PostgreSQL, by the leg postgres. Another server also plans in another way, so the legs about that leave out the sizes only.
 smaller=("-DexcludedGroups=size,plans" "-Dmillrace.soak=10s")
 
 # Runs tests by ./mvnw, with the arguments after the first, in the JVM of MILLRACE_CI_JVM if a leg has set that. Fails

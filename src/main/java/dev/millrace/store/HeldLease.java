@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * #lease()}.
  *
  * <p>Lost is lost: the first renewal that is refused or fails ends it, as does a lease's time that is over before a renewal
- * succeeded. The leases of {@code Millrace.leases()} repeat a renewal for some seconds themselves, so what
- * fails it is more than a lost connection.
+ * succeeded. The leases of {@code Millrace.leases()} repeat a renewal for some seconds themselves, so what fails it
+ * is more than a lost connection.
  *
  * <p>One of two daemon threads renews, the other waits for the end of the lease's time: a renewal that hangs in a dead
  * connection delays no signal. Safe for use by many threads.

@@ -266,8 +266,23 @@ class HeldLeaseTest {
         assertThat(loss().reason()).isEqualTo(Reason.RAN_OUT);
         goOn.countDown();
         assertThat(held.isHeld()).isFalse();
+    }
+
+    /** The database has it as renewed: nobody is to wait for its end. */
+    @Test
+    void leaseWhoseRenewalIsAnsweredTooLate_isReleasedWhenClosed() throws InterruptedException {
+        CountDownLatch renewed = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        HeldLease held = held();
+        leases.afterRenewal = () -> await(renewed, goOn);
+        assertThat(renewed.await(30, TimeUnit.SECONDS)).isTrue();
+        skip(BRISK.duration());
+        assertThat(held.isHeld()).isFalse();
+        assertThat(loss().reason()).isEqualTo(Reason.RAN_OUT);
+        assertThat(leases.holder(key)).isPresent();
         held.close();
-        assertThat(leases.holder(key)).as("whatever the late renewal did").isEmpty();
+        assertThat(leases.holder(key)).isEmpty();
+        goOn.countDown();
     }
 
     @Test

@@ -34,7 +34,6 @@ import org.jspecify.annotations.Nullable;
  * heartbeat that came in between wins.
  */
 final class AssignedClaims {
-
     private static final Condition LOCAL = EXECUTION_JOBS.BACKEND.eq(DSL.inline(JobSpec.LOCAL_BACKEND));
 
     /** When a queued job may be claimed: as its place says, or else not before its next attempt. Null: at once. */

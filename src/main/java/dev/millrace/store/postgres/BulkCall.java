@@ -8,9 +8,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jooq.DSLContext;
 import org.jooq.exception.DataAccessException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One call on many jobs, chunk by chunk. A statement fails as a whole, and does not say for which of its jobs. In
@@ -24,7 +26,7 @@ final class BulkCall<T> {
     static final int MAX_FAILURES = 100;
 
     /** After that time no other part is begun. */
-    private static final Duration LONGEST = Duration.ofSeconds(60);
+    static final Duration LONGEST = Duration.ofSeconds(60);
 
     private static final String LOCK_TIMEOUT = "55P03";
 
@@ -34,10 +36,14 @@ final class BulkCall<T> {
     private final BiConsumer<Chunk<T>, Repetition> statements;
     private final Map<String, StoreException> failures = new LinkedHashMap<>();
     private final Predicate<T> done;
+    private final LongSupplier clock;
     private int untried;
 
-    /** When the first statement failed; 0 if none has. */
-    private long failingSince;
+    /** Why the last statement failed; null if none has. */
+    private @Nullable StoreException last;
+
+    /** When the first statement failed; null if none has. */
+    private @Nullable Long failingSince;
 
     /** Some of the jobs, in the order of their ids. */
     record Chunk<T>(DSLContext dsl, List<T> jobs) {}
@@ -52,6 +58,18 @@ final class BulkCall<T> {
             Function<T, String> id,
             Predicate<T> done,
             BiConsumer<Chunk<T>, Repetition> statements) {
+        this(database, operation, id, done, statements, System::nanoTime);
+    }
+
+    /** @param clock monotonic, in nanoseconds */
+    BulkCall(
+            Database database,
+            Operation operation,
+            Function<T, String> id,
+            Predicate<T> done,
+            BiConsumer<Chunk<T>, Repetition> statements,
+            LongSupplier clock) {
+        this.clock = clock;
         this.database = database;
         this.operation = operation;
         this.id = id;
@@ -78,7 +96,8 @@ final class BulkCall<T> {
             if (database.isCallers() || !isAboutJobs(e)) {
                 throw e;
             }
-            failingSince = failingSince == 0 ? System.nanoTime() : failingSince;
+            last = e;
+            failingSince = failingSince == null ? Long.valueOf(clock.getAsLong()) : failingSince;
             if (jobs.size() == 1) {
                 failures.put(id.apply(jobs.get(0)), e);
                 return;
@@ -90,7 +109,7 @@ final class BulkCall<T> {
 
     /** Where each statement waits for a lock until it fails, the halves would take as long as all of them together. */
     private boolean hasFailedForLong() {
-        return failingSince != 0 && System.nanoTime() - failingSince > LONGEST.toNanos();
+        return failingSince != null && clock.getAsLong() - failingSince > LONGEST.toNanos();
     }
 
     /** Constraints and triggers are, and locks that are held for longer than the session waits for one. */
@@ -106,6 +125,9 @@ final class BulkCall<T> {
      */
     void end(List<StoreException> refusals) {
         if (failures.isEmpty()) {
+            if (last != null && untried > 0) {
+                throw last; // time ran out before it was known for which of the jobs
+            }
             Bulk.throwFirst(refusals);
             return;
         }

@@ -89,13 +89,16 @@ final class BulkFinish {
 
     /** One that has lost its job never gets it back, so it needs no lock, and keeps nobody else from that job. */
     private static void lockThoseThatAreHeld(DSLContext dsl, List<Completion> chunk) {
+        if (Session.isOwn(dsl)) {
+            return;
+        }
         UUID[] tokens = chunk.stream()
                 .map(completion -> completion.claim().attempt().token())
                 .filter(Objects::nonNull)
                 .toArray(UUID[]::new);
         Bulk.lockInOrder(
                 dsl,
-                Bulk.sorted(chunk.stream().map(BulkFinish::id).toList()),
+                chunk.stream().map(BulkFinish::id).toList(),
                 EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(DSL.val(tokens, SQLDataType.UUID.array()))),
                 JobRows.LIVE);
     }

@@ -120,9 +120,6 @@ final class BulkSubmission {
     }
 
     private void submit(DSLContext dsl, List<Wanted> chunk, Done done, Repetition repetition) {
-        if (done.rest(chunk).isEmpty()) {
-            return;
-        }
         // A job that is there when we insert and gone when we read was deleted in between: insert again.
         Rounds.first(
                 () -> trySubmit(dsl, done.rest(chunk), done, repetition) ? true : null,
@@ -134,7 +131,9 @@ final class BulkSubmission {
 
     /** Whether all of them are there. */
     private boolean trySubmit(DSLContext dsl, List<Wanted> wanted, Done done, Repetition repetition) {
-        insert(dsl, wanted, done.creations);
+        if (!wanted.isEmpty()) {
+            insert(dsl, wanted, done.creations);
+        }
         List<Wanted> open = done.rest(wanted);
         boolean all = open.isEmpty();
         while (!all) {

@@ -51,10 +51,7 @@ final class RowLock {
 
     /** Waits for a row that someone else has locked. For conditions that match one row. */
     static RowLock waiting(Condition... conditions) {
-        return new RowLock(DSL.select(EXECUTION_JOBS.OPERATION_ID)
-                .from(EXECUTION_JOBS)
-                .where(conditions)
-                .forNoKeyUpdate());
+        return new RowLock(locking(conditions));
     }
 
     /**
@@ -78,11 +75,14 @@ final class RowLock {
 
     /** The id of a row that fulfils a condition, which stays so until the transaction ends; for writes to other tables. */
     static CommonTableExpression<Record1<String>> held(Condition... conditions) {
-        return DSL.name("held_job")
-                .asMaterialized(DSL.select(EXECUTION_JOBS.OPERATION_ID)
-                        .from(EXECUTION_JOBS)
-                        .where(conditions)
-                        .forNoKeyUpdate());
+        return DSL.name("held_job").asMaterialized(locking(conditions));
+    }
+
+    private static ResultQuery<Record1<String>> locking(Condition... conditions) {
+        return DSL.select(EXECUTION_JOBS.OPERATION_ID)
+                .from(EXECUTION_JOBS)
+                .where(conditions)
+                .forNoKeyUpdate();
     }
 
     /** Leaves out rows that someone else has locked, and locks the others in the order of their ids. */
