@@ -20,6 +20,7 @@ import dev.millrace.store.LogEntry;
 import dev.millrace.store.ReconcilableJobs.Expiry;
 import dev.millrace.store.ReconcilableJobs.Suspect;
 import dev.millrace.store.Retention;
+import dev.millrace.store.StoreException;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import dev.millrace.types.Priority;
@@ -169,8 +170,19 @@ final class Deeds {
             });
         } catch (RolledBackException e) {
             return;
+        } catch (StoreException e) {
+            throw new CallerException(e);
         }
         onCommit.forEach(Runnable::run);
+    }
+
+    /** What became of a caller's transaction; whatever else is thrown is the library's own failure. */
+    static final class CallerException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        CallerException(StoreException cause) {
+            super("A caller's transaction failed: " + cause.getMessage(), cause);
+        }
     }
 
     private static final class RolledBackException extends RuntimeException {

@@ -90,13 +90,14 @@ class EveryStatementAtOnceTest {
     @Test
     void callersWhoGoInAnyOrder_deadlockWithoutHarmToOthers() throws Exception {
         run(TIME.dividedBy(4), deeds -> {
-            deeds.any();
-            if (ThreadLocalRandom.current().nextInt(4) == 0) {
-                try {
+            try {
+                deeds.any();
+                if (ThreadLocalRandom.current().nextInt(4) == 0) {
                     deeds.transaction(false);
-                } catch (StoreException e) {
-                    assertThat(e).hasStackTraceContaining("deadlock detected");
                 }
+            } catch (Deeds.CallerException e) {
+                // Who is in the right order, and waits for one who isn't, may be the victim as well.
+                assertThat(e).hasCauseInstanceOf(StoreException.class).hasStackTraceContaining("deadlock detected");
             }
         });
     }
