@@ -12,6 +12,7 @@ import dev.millrace.job.PayloadCodec;
 import dev.millrace.job.PayloadException;
 import dev.millrace.types.JsonText;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Payloads by Jackson. The text is made once, so a payload that changes later changes nothing that was submitted. */
 final class JacksonPayloads implements PayloadCodec {
@@ -58,6 +59,44 @@ final class JacksonPayloads implements PayloadCodec {
                             + type.payloadType().getTypeName() + ": " + where(e)
                             + ". They are kept; the job can run once its handler's payload type fits them.");
         }
+    }
+
+    @Override
+    public JsonText encodeResult(@Nullable Object result) {
+        if (result instanceof JsonText text) {
+            return text;
+        }
+        try {
+            return JsonText.of(mapper.writeValueAsString(result));
+        } catch (JsonProcessingException e) {
+            throw unwritable(result, e, "that Jackson can't write (" + where(e) + ")");
+        } catch (IllegalArgumentException e) {
+            throw unwritable(result, e, "whose JSON can't be stored: " + e.getMessage());
+        }
+    }
+
+    @Override
+    public <R> @Nullable R decodeResult(JsonText result, Class<R> type) {
+        if (type == JsonText.class) {
+            return type.cast(result);
+        }
+        try {
+            return mapper.readValue(result.text(), type);
+        } catch (JsonProcessingException e) {
+            throw new PayloadException(
+                    null,
+                    "This result can't be read as " + type.getTypeName() + ": " + where(e)
+                            + ". It is kept; read it as JsonText, or as a type that fits it.");
+        }
+    }
+
+    private static InvalidJobException unwritable(@Nullable Object result, Exception cause, String found) {
+        InvalidJobException invalid = new InvalidJobException(
+                "result",
+                "a " + (result == null ? "null" : result.getClass().getTypeName()) + " " + found,
+                "a value that Jackson writes as JSON");
+        invalid.initCause(cause);
+        return invalid;
     }
 
     private static InvalidJobException unwritable(JobType<?> type, Exception cause, String found) {

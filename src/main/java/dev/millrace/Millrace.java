@@ -226,6 +226,19 @@ public final class Millrace {
     }
 
     /**
+     * {@return what a job has left for its callers by {@code JobContext.resultPackage}; empty if it has left nothing, or JSON
+     * {@code null}, or its retention is over}
+     *
+     * @param <R> the result's type
+     * @param id the job's id
+     * @param type the result's type; {@code JsonText} for the JSON as it is
+     * @throws dev.millrace.job.PayloadException if it doesn't fit the type
+     */
+    public <R> Optional<R> result(String id, Class<R> type) {
+        return store.results().get(id).flatMap(json -> Optional.ofNullable(payloads.decodeResult(json, type)));
+    }
+
+    /**
      * Waits for a job to end; see {@link #await(String, Duration)}.
      *
      * @param job the job to wait for

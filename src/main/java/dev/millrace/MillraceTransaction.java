@@ -12,6 +12,7 @@ import dev.millrace.store.JobStore;
 import dev.millrace.store.ResultPackageStore;
 import dev.millrace.store.WorkSource;
 import dev.millrace.store.postgres.PostgresStore;
+import dev.millrace.worker.JobContext;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -83,7 +84,19 @@ public final class MillraceTransaction {
     }
 
     /**
-     * Ends an attempt, as {@link WorkSource#finish} does: so a handler's result and its job's success are committed
+     * Ends a handler's own attempt with success: so what it has written in this transaction and its job's success are
+     * committed together, or not at all. Then commit, and return from the handler.
+     *
+     * @param context the handler's context
+     * @throws dev.millrace.worker.AttemptLostException if the job is no longer the attempt's: let it pass, so that the transaction
+     *     is rolled back
+     */
+    public void complete(JobContext context) {
+        context.completeIn(store.work());
+    }
+
+    /**
+     * Ends an attempt, as {@link WorkSource#finish(Claim, Finish)} does: so a handler's result and its job's success are committed
      * together.
      *
      * @param claim the claim that the attempt has

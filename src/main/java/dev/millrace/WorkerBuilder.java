@@ -30,7 +30,7 @@ public final class WorkerBuilder {
 
     WorkerBuilder(PostgresStore store, PayloadCodec payloads) {
         this.store = store;
-        this.setup = Worker.on(store.work(), payloads);
+        this.setup = Worker.on(store.work(), payloads).logs(store.logs()).results(store.results());
     }
 
     /**

@@ -1,7 +1,9 @@
 package dev.millrace.job;
 
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,6 +84,40 @@ public record JobOutcome(
         List<PastAttempt> longer = new ArrayList<>(history);
         longer.add(attempt);
         return new JobOutcome(errorMessage, warnings, artifacts, providerOperationId, longer);
+    }
+
+    /**
+     * {@return this outcome with more warnings and artifacts} Of more than there is room for, the newest are kept; an artifact
+     * that is there already is not added again.
+     *
+     * @param moreWarnings what was warned of; each is bounded
+     * @param moreArtifacts references to what was produced
+     */
+    public JobOutcome withNotes(List<String> moreWarnings, List<String> moreArtifacts) {
+        List<String> allWarnings = new ArrayList<>(warnings);
+        moreWarnings.forEach(warning -> allWarnings.add(Messages.bounded(warning)));
+        Set<String> allArtifacts = new LinkedHashSet<>(artifacts);
+        allArtifacts.addAll(moreArtifacts);
+        return new JobOutcome(
+                errorMessage,
+                newest(allWarnings, MAX_WARNINGS),
+                newest(List.copyOf(allArtifacts), MAX_ARTIFACTS),
+                providerOperationId,
+                history);
+    }
+
+    /**
+     * Checks a reference to something that a job has produced.
+     *
+     * @param reference 1 to {@value Messages#MAX_CHARACTERS} characters, without NUL and lone surrogates
+     * @throws InvalidJobException if it is not allowed
+     */
+    public static void checkArtifact(String reference) {
+        Checks.text("artifact", reference, Messages.MAX_CHARACTERS, Messages.MAX_CHARACTERS * 4);
+    }
+
+    private static List<String> newest(List<String> values, int most) {
+        return values.subList(Math.max(0, values.size() - most), values.size());
     }
 
     private static List<String> limited(String field, @Nullable List<String> values, int most) {

@@ -1,24 +1,29 @@
 package dev.millrace.job;
 
-/** A job's parameters can't be read as its handler's payload. The job keeps them, so it can run after a fix. */
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job's parameters can't be read as its handler's payload, or its result not as what was asked for. The job keeps them, so
+ * it can run, and be read, after a fix.
+ */
 public final class PayloadException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    private final String kind;
+    private final @Nullable String kind;
 
     /**
-     * Parameters that don't fit.
+     * Parameters or a result that don't fit.
      *
-     * @param kind the kind of job
+     * @param kind the kind of job; null for a result
      * @param message what doesn't fit; must not quote the parameters, which may be secret
      */
-    public PayloadException(String kind, String message) {
+    public PayloadException(@Nullable String kind, String message) {
         super(message);
         this.kind = kind;
     }
 
-    /** {@return the kind of job whose parameters don't fit} */
-    public String kind() {
+    /** {@return the kind of job whose parameters don't fit; null for a result} */
+    public @Nullable String kind() {
         return kind;
     }
 }

@@ -17,6 +17,15 @@ public record Claim(Job job, @Nullable UUID token, int forgivenAttempts) {
         return new Attempt(job.id(), token);
     }
 
+    /**
+     * {@return this claim with the job as it is given}
+     *
+     * @param value the same job, changed
+     */
+    public Claim withJob(Job value) {
+        return new Claim(value, token, forgivenAttempts);
+    }
+
     /** {@return how many attempts count, this one included} */
     public int countedAttempts() {
         return job.state().attemptCount() - forgivenAttempts;

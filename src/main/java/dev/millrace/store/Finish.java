@@ -39,8 +39,17 @@ public sealed interface Finish {
         }
     }
 
-    /** The job was cancelled, as requested. */
-    record Cancel() implements Finish {}
+    /**
+     * The job was cancelled, as requested, or because it is no longer wanted.
+     *
+     * @param reason why, bounded when stored; null if there is nothing to say beyond the request
+     */
+    record Cancel(@Nullable String reason) implements Finish {
+        /** Cancelled as requested. */
+        public Cancel() {
+            this(null);
+        }
+    }
 
     /**
      * The attempt failed and counts; the job waits for the next one. Ends {@code Cancelled} instead if that was
@@ -89,6 +98,9 @@ public sealed interface Finish {
         }
         if (this instanceof Retry retry) {
             return Messages.bounded(retry.message());
+        }
+        if (this instanceof Cancel cancel) {
+            return Messages.bounded(cancel.reason());
         }
         return this instanceof HandBack back ? Messages.bounded(back.reason()) : null;
     }

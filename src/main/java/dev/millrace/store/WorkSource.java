@@ -62,15 +62,25 @@ public interface WorkSource {
      * Ends the attempt. Repeatable: an ending that an earlier, unanswered call has already written is recognised by
      * its token.
      *
-     * @param claim the claim that the attempt has
-     * @param finish how it ends
+     * @param completion the attempt, how it ends, and what it adds to its job's outcome
      * @return true if the attempt is ended as asked (or {@code Cancelled}, where {@link Finish} says so), false if it
      *     was no longer the job's, and nothing was written
      */
-    boolean finish(Claim claim, Finish finish);
+    boolean finish(Completion completion);
 
     /**
-     * Ends many attempts, as {@link #finish} does each. A store does it in few statements; each of these is committed by
+     * As {@link #finish(Completion)}, adding nothing to the job's outcome.
+     *
+     * @param claim the claim that the attempt has
+     * @param finish how it ends
+     * @return true if the attempt is ended as asked, false if it was no longer the job's
+     */
+    default boolean finish(Claim claim, Finish finish) {
+        return finish(new Completion(claim, finish));
+    }
+
+    /**
+     * Ends many attempts, as {@link #finish(Completion)} does each. A store does it in few statements; each of these is committed by
      * itself, and repeating the call is safe. Attempts whose rows others have locked come last, one by one. In a
      * caller's transaction all of their jobs are locked first, and waited for, in the order of their ids. Attempts whose jobs
      * the database refuses to change, such as by a trigger of yours, keep no other one from its end.
@@ -79,7 +89,7 @@ public interface WorkSource {
      * @return the attempts that are ended as asked; the others were no longer the job's
      * @throws JobsFailedException if the database refuses to change some jobs: {@link JobsFailedException#failures()}
      *     names them, and says why; the attempts of all others are ended, as a repetition of the call will say. A store
-     *     that ends them one by one throws what {@link #finish} does, and has tried none of those behind it; so does
+     *     that ends them one by one throws what {@link #finish(Completion)} does, and has tried none of those behind it; so does
      *     one in a caller's transaction, which such an error ends
      */
     default Set<Attempt> finishAll(Collection<Completion> completions) {
@@ -87,7 +97,7 @@ public interface WorkSource {
         Set<Attempt> seen = new HashSet<>();
         for (Completion completion : completions) {
             Attempt attempt = completion.claim().attempt();
-            if (seen.add(attempt) && finish(completion.claim(), completion.finish())) {
+            if (seen.add(attempt) && finish(completion)) {
                 ended.add(attempt);
             }
         }

@@ -1,7 +1,7 @@
 package dev.millrace.worker;
 
-import dev.millrace.job.PayloadCodec;
 import dev.millrace.store.Finish;
+import dev.millrace.store.Pulse;
 import dev.millrace.store.StoreException;
 import dev.millrace.store.WorkSource;
 import java.time.Duration;
@@ -25,33 +25,22 @@ final class AttemptRunner {
     private static final Duration NO_HANDLER_DELAY = Duration.ofSeconds(30);
 
     private final Map<String, Route<?>> routes;
-    private final PayloadCodec codec;
+    private final HandlerServices services;
     private final WorkSource source;
     private final Outcomes outcomes;
     private final Health health;
-    private final Ticker ticker;
-    private final String worker;
 
-    AttemptRunner(
-            Map<String, Route<?>> routes,
-            PayloadCodec codec,
-            WorkSource source,
-            Outcomes outcomes,
-            Health health,
-            Ticker ticker,
-            String worker) {
+    AttemptRunner(Map<String, Route<?>> routes, HandlerServices services, Outcomes outcomes) {
         this.routes = routes;
-        this.codec = codec;
-        this.source = source;
+        this.services = services;
+        this.source = services.source();
         this.outcomes = outcomes;
-        this.health = health;
-        this.ticker = ticker;
-        this.worker = worker;
+        this.health = services.health();
     }
 
     void run(RunningAttempt attempt) {
         try {
-            LogContext.enter(attempt, worker);
+            LogContext.enter(attempt, services.worker());
             if (promote(attempt)) {
                 handle(attempt);
             }
@@ -120,11 +109,16 @@ final class AttemptRunner {
         }
         Throwable failure = null;
         try {
-            route.run(codec, attempt.job(), new HandlerContext(attempt, source, worker, health, ticker));
+            route.run(services.codec(), attempt.job(), new HandlerContext(attempt, services));
         } catch (Throwable e) {
             failure = e;
         } finally {
             attempt.leave();
+        }
+        if (failure == null && attempt.isCompleting() && rolledBack(attempt)) {
+            failure =
+                    new IllegalStateException("The handler completed the job in a transaction of its own, and returned"
+                            + " although that was not committed. Let the exception pass that rolled it back.");
         }
         Finish ending = Endings.afterHandler(attempt, failure);
         if (failure != null) {
@@ -134,14 +128,37 @@ final class AttemptRunner {
         conclude(attempt, ending);
     }
 
+    /** Whether the job is still this attempt's, so that the transaction which has completed it was not committed. */
+    private boolean rolledBack(RunningAttempt attempt) {
+        Backoff backoff = new Backoff();
+        while (attempt.open()) {
+            try {
+                return source.start(attempt.attempt()) != Pulse.LOST;
+            } catch (StoreException e) {
+                health.trouble("Asking whether " + attempt + " was completed", e);
+                if (backoff.failures() == 0 || !Failures.concernsAll(e)) {
+                    LOG.warn(
+                            "It is not known whether {} was completed; that is asked again: {}", attempt, e.toString());
+                }
+                attempt.awaitEnding(backoff.next());
+            }
+        }
+        return false;
+    }
+
     private void conclude(RunningAttempt attempt, Finish ending) {
         if (attempt.decide(ending)) {
             outcomes.write(attempt);
+        } else {
+            outcomes.abandoned(attempt);
         }
     }
 
     private static void report(RunningAttempt attempt, Throwable failure, Finish ending) {
-        if (!attempt.open() || ending instanceof Finish.Cancel) {
+        EndAttempt wanted = Endings.wanted(failure);
+        if (wanted != null && wanted.isNoFailure()) {
+            LOG.info("The handler of {} ends it: {}.", attempt, ending);
+        } else if (!attempt.open() || ending instanceof Finish.Cancel) {
             LOG.debug("The handler of {} stopped as it was asked to ({}).", attempt, attempt.stopReason(), failure);
         } else if (ending instanceof Finish.Retry retry) {
             LOG.warn("The handler of {} failed; the next attempt is due in {}.", attempt, retry.delay(), failure);

@@ -3,6 +3,8 @@ package dev.millrace.worker;
 import dev.millrace.job.RetryPolicy;
 import dev.millrace.store.Finish;
 import java.time.Duration;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,15 +22,28 @@ final class Endings {
         if (failure == null) {
             return new Finish.Succeed();
         }
+        RetryPolicy policy = attempt.job().policies().retry();
+        int attempts = attempt.claim().countedAttempts();
+        EndAttempt wanted = wanted(failure);
+        if (wanted != null) {
+            return wanted.finish(policy, attempts);
+        }
         if (attempt.stopReason() == StopReason.CANCELLED) {
             return new Finish.Cancel();
         }
-        RetryPolicy policy = attempt.job().policies().retry();
-        int attempts = attempt.claim().countedAttempts();
         String message = Failures.describe(failure);
         return policy.allowsAnother(attempts)
                 ? new Finish.Retry(policy.delayAfter(attempts), message)
                 : new Finish.Fail(message, Finish.Fail.Reason.HANDLER);
+    }
+
+    /** What the handler has thrown to say how its attempt ends, also on another thread that it waited for; null if nothing. */
+    static @Nullable EndAttempt wanted(Throwable failure) {
+        Throwable thrown = failure;
+        while (thrown instanceof ExecutionException || thrown instanceof CompletionException) {
+            thrown = thrown.getCause();
+        }
+        return thrown instanceof EndAttempt end ? end : null;
     }
 
     /** The attempt has taken as long as its job allows. */

@@ -3,9 +3,18 @@ package dev.millrace.worker;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.job.Progress;
+import dev.millrace.store.Claim;
+import dev.millrace.store.Completion;
+import dev.millrace.store.Finish;
+import dev.millrace.store.LogEntry;
 import dev.millrace.store.Pulse;
+import dev.millrace.store.ResultPackageStore;
 import dev.millrace.store.StoreException;
+import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
+import dev.millrace.types.JsonText;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,22 +28,21 @@ final class HandlerContext implements JobContext {
     private static final Logger LOG = LoggerFactory.getLogger(HandlerContext.class);
 
     private final RunningAttempt attempt;
-    private final WorkSource source;
-    private final String worker;
-    private final Health health;
-    private final Ticker ticker;
+    private final HandlerServices services;
 
-    HandlerContext(RunningAttempt attempt, WorkSource source, String worker, Health health, Ticker ticker) {
+    HandlerContext(RunningAttempt attempt, HandlerServices services) {
         this.attempt = attempt;
-        this.source = source;
-        this.worker = worker;
-        this.health = health;
-        this.ticker = ticker;
+        this.services = services;
     }
 
     @Override
     public Job job() {
         return attempt.job();
+    }
+
+    @Override
+    public Claim claim() {
+        return attempt.claim();
     }
 
     @Override
@@ -44,7 +52,7 @@ final class HandlerContext implements JobContext {
 
     @Override
     public String worker() {
-        return worker;
+        return services.worker();
     }
 
     @Override
@@ -61,7 +69,7 @@ final class HandlerContext implements JobContext {
     public void throwIfCancelled() {
         StopReason reason = attempt.stopReason();
         if (reason != null) {
-            throw new JobCancelledException(job().id(), attempt(), worker, reason);
+            throw new JobCancelledException(job().id(), attempt(), worker(), reason);
         }
     }
 
@@ -88,15 +96,13 @@ final class HandlerContext implements JobContext {
     }
 
     private void report(Progress progress) {
-        if (!attempt.open()) {
-            throw new AttemptLostException(job().id(), attempt(), worker);
-        }
+        checkOpen();
         Pulse pulse;
-        long asked = ticker.now();
+        long asked = services.ticker().now();
         try {
-            pulse = source.progress(attempt.attempt(), progress.percent(), progress.phase());
+            pulse = services.source().progress(attempt.attempt(), progress.percent(), progress.phase());
         } catch (StoreException e) {
-            health.trouble("Reporting progress of " + attempt, e);
+            services.health().trouble("Reporting progress of " + attempt, e);
             LOG.warn("A report of progress of {} was dropped: {}", attempt, e.toString());
             return;
         }
@@ -106,11 +112,82 @@ final class HandlerContext implements JobContext {
                 attempt.beats().answered(asked);
                 attempt.stop(StopReason.CANCELLED);
             }
-            case LOST -> {
-                attempt.lose();
-                throw new AttemptLostException(job().id(), attempt(), worker);
-            }
+            case LOST -> throw lost();
             case BUSY -> attempt.beats().heard(asked);
         }
+    }
+
+    @Override
+    public void log(LogEntry.Level level, String message, Map<String, String> fields) {
+        checkOpen();
+        services.log().append(attempt, level, message, fields);
+    }
+
+    @Override
+    public void warn(String warning) {
+        Objects.requireNonNull(warning, "warning");
+        checkOpen();
+        attempt.notes().warning(warning);
+    }
+
+    @Override
+    public void publishArtifact(String reference) {
+        checkOpen();
+        attempt.notes().artifact(reference);
+    }
+
+    @Override
+    public void resultPackage(@Nullable Object result) {
+        ResultPackageStore results = services.results();
+        if (results == null) {
+            throw new IllegalStateException("This worker was given no result store, so job \"" + job().id()
+                    + "\" can't leave a result. Give it one by WorkerSetup.results, or make it by Millrace.worker().");
+        }
+        checkOpen();
+        JsonText json = services.codec().encodeResult(result);
+        Backoff backoff = new Backoff();
+        while (!stored(results, json, backoff.failures() == 0)) {
+            throwIfCancelled();
+            attempt.awaitEnding(backoff.next());
+            throwIfCancelled();
+            checkOpen();
+        }
+    }
+
+    private boolean stored(ResultPackageStore results, JsonText json, boolean first) {
+        try {
+            if (!results.put(attempt.attempt(), json, services.resultRetention())) {
+                throw lost();
+            }
+            return true;
+        } catch (StoreUnavailableException e) {
+            services.health().trouble("Storing the result of " + attempt, e);
+            if (first) {
+                LOG.warn("The result of {} is not stored yet, so its handler waits: {}", attempt, e.toString());
+            }
+            return false;
+        }
+    }
+
+    @Override
+    public void completeIn(WorkSource transaction) {
+        checkOpen();
+        attempt.completing();
+        if (!transaction.finish(
+                new Completion(claim(), new Finish.Succeed(), attempt.notes().now()))) {
+            throw lost();
+        }
+    }
+
+    private void checkOpen() {
+        if (!attempt.open()) {
+            throw new AttemptLostException(job().id(), attempt(), worker());
+        }
+    }
+
+    /** The database says so. */
+    private AttemptLostException lost() {
+        attempt.lose();
+        return new AttemptLostException(job().id(), attempt(), worker());
     }
 }

@@ -1,6 +1,7 @@
 package dev.millrace.worker;
 
 import dev.millrace.store.Attempt;
+import dev.millrace.store.Finish;
 import dev.millrace.store.Pulse;
 import dev.millrace.store.WorkSource;
 import java.util.ArrayDeque;
@@ -20,7 +21,9 @@ import org.slf4j.LoggerFactory;
  * together.
  *
  * <ul>
- *   <li>Lost: the handler is flagged and interrupted, and nothing more is written for the attempt.
+ *   <li>Lost: the handler is flagged and interrupted, and nothing more is written for the attempt. But where the handler
+ *       has completed its job in a transaction of its own, the database is asked first whether that is what it shows: to
+ *       end an attempt which is no longer the job's changes nothing, and recognises its own ending.
  *   <li>Cancellation requested: the handler is flagged and interrupted, once.
  *   <li>Busy, someone else's transaction holds the row: nothing is known, so the beat is repeated soon.
  *   <li>The call failed: it is repeated after 2 s, or the interval if that is shorter. A failure that is not about the
@@ -170,8 +173,11 @@ final class Heartbeats implements Runnable {
                 }
             }
             case LOST -> {
+                boolean completed = attempt.isCompleting() && source.finish(attempt.claim(), new Finish.Succeed());
                 attempt.beats().answered(asked);
-                if (attempt.lose()) {
+                if (completed) {
+                    attempt.completed();
+                } else if (attempt.lose()) {
                     LOG.warn(
                             "{} is lost: the job has ended, was given to another attempt, or is gone. Its handler is"
                                     + " interrupted.",

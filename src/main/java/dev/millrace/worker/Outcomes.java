@@ -25,12 +25,14 @@ final class Outcomes {
     private static final int UNEXPECTED_LIMIT = 5;
 
     private final WorkSource source;
+    private final JobLog jobLog;
     private final Executor elsewhere;
     private final Health health;
     private final CountDownLatch givenUp = new CountDownLatch(1);
 
-    Outcomes(WorkSource source, Executor elsewhere, Health health) {
+    Outcomes(WorkSource source, JobLog jobLog, Executor elsewhere, Health health) {
         this.source = source;
+        this.jobLog = jobLog;
         this.elsewhere = elsewhere;
         this.health = health;
     }
@@ -66,6 +68,13 @@ final class Outcomes {
         }
     }
 
+    /** The job takes nothing from this attempt any more: what it has warned of is kept in the job's log. */
+    void abandoned(RunningAttempt attempt) {
+        if (attempt.stopReason() == StopReason.LOST) {
+            Failures.survive(() -> jobLog.abandoned(attempt));
+        }
+    }
+
     /** No repetitions any more: what is not written yet is left to the expiry of heartbeats. */
     void giveUp() {
         givenUp.countDown();
@@ -76,12 +85,13 @@ final class Outcomes {
         int unexpected = 0;
         do {
             try {
-                if (!source.finish(attempt.claim(), attempt.decided())) {
+                if (!source.finish(attempt.completion())) {
                     LOG.warn(
                             "The outcome of {}, {}, was refused: the job has ended, was given to another attempt, or is"
                                     + " gone.",
                             attempt,
                             attempt.decided());
+                    Failures.survive(() -> jobLog.abandoned(attempt));
                 }
                 return;
             } catch (StoreException e) {

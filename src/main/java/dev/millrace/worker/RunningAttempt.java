@@ -3,6 +3,7 @@ package dev.millrace.worker;
 import dev.millrace.job.Job;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
+import dev.millrace.store.Completion;
 import dev.millrace.store.Finish;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.Condition;
@@ -50,6 +51,7 @@ final class RunningAttempt {
     private final long claimedAt;
     private final Consumer<RunningAttempt> onChange;
     private final BeatSchedule beats;
+    private final AttemptNotes notes = new AttemptNotes();
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition endingChanged = lock.newCondition();
@@ -60,6 +62,7 @@ final class RunningAttempt {
     private @Nullable Future<?> deadline;
     private volatile @Nullable StopReason stopReason;
     private volatile long stoppedAt;
+    private volatile boolean completing;
 
     /**
      * @param claimedAt when the claim's answer came, by the ticker
@@ -93,6 +96,10 @@ final class RunningAttempt {
 
     BeatSchedule beats() {
         return beats;
+    }
+
+    AttemptNotes notes() {
+        return notes;
     }
 
     // The run.
@@ -161,6 +168,40 @@ final class RunningAttempt {
             }
             return finish;
         });
+    }
+
+    /** What was decided, with what the handler has noted until now. */
+    Completion completion() {
+        return new Completion(claim, decided(), notes.now());
+    }
+
+    /**
+     * The handler has ended the attempt in a transaction of its own, which may be committed at any time from now on, or not at
+     * all: the job's row tells.
+     */
+    void completing() {
+        completing = true;
+    }
+
+    boolean isCompleting() {
+        return completing;
+    }
+
+    /** The handler's own transaction has ended the attempt: there is nothing to write any more. False if that is no news. */
+    boolean completed() {
+        boolean news = locked(() -> {
+            if (ending != Ending.OPEN) {
+                return false;
+            }
+            finish = new Finish.Succeed();
+            ending = Ending.CLOSED;
+            endingChanged.signalAll();
+            return true;
+        });
+        if (news) {
+            onChange.accept(this);
+        }
+        return news;
     }
 
     /** The ending was written, refused or given up. */

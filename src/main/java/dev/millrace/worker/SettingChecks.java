@@ -2,8 +2,12 @@ package dev.millrace.worker;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +67,41 @@ final class SettingChecks {
                             ? "To stop a worker, close it."
                             : "Start more workers, on this machine or others, for more than that.");
         }
+    }
+
+    /** From none. */
+    static void upTo(String setting, int value, int most) {
+        if (value < 0 || value > most) {
+            throw new InvalidWorkerException(
+                    setting,
+                    String.valueOf(value),
+                    "a whole number from 0 to " + most,
+                    "Leave " + setting + " out for none.");
+        }
+    }
+
+    static void given(String setting, @Nullable Object value) {
+        if (value == null) {
+            throw new InvalidWorkerException(setting, "null", "a value", "Leave " + setting + " out for its default.");
+        }
+    }
+
+    /** Some kinds, each with a number up to that of all. */
+    static Map<String, Integer> kinds(String setting, @Nullable Map<String, Integer> values, int most) {
+        given(setting, values);
+        Map<String, Integer> copy = new LinkedHashMap<>(Objects.requireNonNull(values));
+        copy.forEach((kind, number) -> {
+            text(setting, kind, 64, 128);
+            if (number == null || number < 1 || number > most) {
+                throw new InvalidWorkerException(
+                        setting,
+                        number + " for the kind \"" + kind + "\"",
+                        "a whole number from 1 to the concurrency, which is " + most,
+                        "Leave a kind out that may have all slots, and give the worker no handler for one that it shall not"
+                                + " run.");
+            }
+        });
+        return Collections.unmodifiableMap(copy);
     }
 
     static void duration(String setting, @Nullable Duration value, Duration least, Duration most) {

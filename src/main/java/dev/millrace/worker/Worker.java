@@ -56,19 +56,23 @@ public final class Worker implements AutoCloseable {
 
     Worker(
             WorkerSettings settings,
-            WorkSource source,
+            WorkerStores stores,
             PayloadCodec codec,
             Map<String, Route<?>> routes,
             List<AutoCloseable> companions,
             Timings timings) {
         this.settings = settings;
+        WorkSource source = stores.work();
         Ticker ticker = Ticker.started();
         WorkerThreads threads = new WorkerThreads(settings.name(), settings.concurrency());
         this.attempts = new RunningAttempts(this::look);
-        Outcomes outcomes = new Outcomes(source, threads.outcomes(), health);
-        this.heartbeats = new Heartbeats(attempts, source, health, ticker, settings, this::look);
+        JobLog jobLog = new JobLog(stores.logs(), health);
+        Outcomes outcomes = new Outcomes(stores.outcomes(), jobLog, threads.outcomes(), health);
+        this.heartbeats = new Heartbeats(attempts, stores.beats(), health, ticker, settings, this::look);
         this.deadlines = new Deadlines(attempts, outcomes, ticker, timings, threads.timer("deadlines"));
-        AttemptRunner runner = new AttemptRunner(routes, codec, source, outcomes, health, ticker, settings.name());
+        HandlerServices services = new HandlerServices(
+                settings.name(), source, jobLog, stores.results(), settings.resultRetention(), codec, health, ticker);
+        AttemptRunner runner = new AttemptRunner(routes, services, outcomes);
         Intake intake = new Intake(attempts, heartbeats, deadlines, runner, outcomes, threads.handlers(), ticker);
         this.claims = new ClaimLoop(
                 source,

@@ -2,6 +2,8 @@ package dev.millrace.worker;
 
 import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
+import dev.millrace.store.JobLogStore;
+import dev.millrace.store.ResultPackageStore;
 import dev.millrace.store.WorkSource;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -10,10 +12,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** Puts a {@link Worker} together. For one thread. */
 public final class WorkerSetup {
     private final WorkSource source;
+    private WorkSource beats;
+    private WorkSource outcomes;
+    private @Nullable JobLogStore logs;
+    private @Nullable ResultPackageStore results;
     private final PayloadCodec codec;
     private final Map<String, Route<?>> routes = new LinkedHashMap<>();
     private final List<AutoCloseable> companions = new ArrayList<>();
@@ -22,6 +29,8 @@ public final class WorkerSetup {
 
     WorkerSetup(WorkSource source, PayloadCodec codec) {
         this.source = Objects.requireNonNull(source, "source");
+        this.beats = source;
+        this.outcomes = source;
         this.codec = Objects.requireNonNull(codec, "codec");
     }
 
@@ -43,6 +52,52 @@ public final class WorkerSetup {
                     "one handler for each kind",
                     "Remove one of them, or give its jobs another kind.");
         }
+        return this;
+    }
+
+    /**
+     * Sends heartbeats through this source rather than the one that jobs are claimed from: the same jobs, on a connection that
+     * handlers can't starve.
+     *
+     * @param value the source
+     * @return this setup
+     */
+    public WorkerSetup beatsThrough(WorkSource value) {
+        this.beats = Objects.requireNonNull(value, "beats");
+        return this;
+    }
+
+    /**
+     * Writes the ends of attempts through this source rather than the one that jobs are claimed from: the same jobs, on
+     * connections that handlers can't starve.
+     *
+     * @param value the source
+     * @return this setup
+     */
+    public WorkerSetup outcomesThrough(WorkSource value) {
+        this.outcomes = Objects.requireNonNull(value, "outcomes");
+        return this;
+    }
+
+    /**
+     * Lets handlers write to their jobs' logs.
+     *
+     * @param value where the lines go
+     * @return this setup
+     */
+    public WorkerSetup logs(JobLogStore value) {
+        this.logs = Objects.requireNonNull(value, "logs");
+        return this;
+    }
+
+    /**
+     * Lets handlers leave results.
+     *
+     * @param value where they go
+     * @return this setup
+     */
+    public WorkerSetup results(ResultPackageStore value) {
+        this.results = Objects.requireNonNull(value, "results");
         return this;
     }
 
@@ -97,9 +152,19 @@ public final class WorkerSetup {
                     "at least one handler",
                     "Call handle(type, handler) for each kind of job that the worker should run.");
         }
+        settings.kindConcurrency().keySet().stream()
+                .filter(kind -> !routes.containsKey(kind))
+                .findFirst()
+                .ifPresent(kind -> {
+                    throw new InvalidWorkerException(
+                            "kindConcurrency",
+                            "the kind \"" + kind + "\", which has no handler",
+                            "kinds that the worker runs: " + String.join(", ", routes.keySet()),
+                            "Correct the kind, or give it a handler.");
+                });
         return new Worker(
                 settings,
-                source,
+                new WorkerStores(source, beats, outcomes, logs, results),
                 codec,
                 Collections.unmodifiableMap(new LinkedHashMap<>(routes)),
                 List.copyOf(companions),

@@ -6,6 +6,7 @@ import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
 import dev.millrace.types.JsonText;
 import java.io.UncheckedIOException;
+import org.jspecify.annotations.Nullable;
 
 /** Payloads by Jackson, for workers that are put together by hand. */
 final class Payloads implements PayloadCodec {
@@ -24,6 +25,24 @@ final class Payloads implements PayloadCodec {
     public <T> T decode(JobType<T> type, JsonText parameters) {
         try {
             return mapper.readValue(parameters.text(), mapper.constructType(type.payloadType()));
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public JsonText encodeResult(@Nullable Object result) {
+        try {
+            return JsonText.of(mapper.writeValueAsString(result));
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public <R> @Nullable R decodeResult(JsonText result, Class<R> type) {
+        try {
+            return mapper.readValue(result.text(), type);
         } catch (JsonProcessingException e) {
             throw new UncheckedIOException(e);
         }

@@ -3,7 +3,7 @@ package dev.millrace.process;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
-import dev.millrace.store.Finish;
+import dev.millrace.store.Completion;
 import dev.millrace.store.Pulse;
 import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
@@ -83,9 +83,10 @@ final class WatchedSource implements WorkSource {
     }
 
     @Override
-    public boolean finish(Claim claim, Finish finish) {
-        boolean answer = source.finish(claim, finish);
-        answers.accept("finish " + claim.job().id() + " " + finish.getClass().getSimpleName() + " " + answer);
+    public boolean finish(Completion completion) {
+        boolean answer = source.finish(completion);
+        String how = completion.finish().getClass().getSimpleName();
+        answers.accept("finish " + completion.claim().job().id() + " " + how + " " + answer);
         return answer;
     }
 }

@@ -7,6 +7,7 @@ import dev.millrace.job.JobSpec;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.Completion;
 import dev.millrace.store.Finish;
 import dev.millrace.store.Pulse;
 import dev.millrace.store.StoreUnavailableException;
@@ -353,8 +354,8 @@ final class FakeSource implements WorkSource {
     }
 
     @Override
-    public boolean finish(Claim claim, Finish finish) {
-        return call(Op.FINISH, () -> finishNow(claim, finish));
+    public boolean finish(Completion completion) {
+        return call(Op.FINISH, () -> finishNow(completion.claim(), completion.finish()));
     }
 
     private synchronized boolean finishNow(Claim claim, Finish finish) {

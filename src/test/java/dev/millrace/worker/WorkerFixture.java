@@ -42,6 +42,16 @@ final class WorkerFixture implements AutoCloseable {
             }
             return (T) parameters.text();
         }
+
+        @Override
+        public JsonText encodeResult(Object result) {
+            return JsonText.of("\"" + result + "\"");
+        }
+
+        @Override
+        public <R> R decodeResult(JsonText result, Class<R> type) {
+            return type.cast(result.text());
+        }
     };
 
     final FakeSource source = new FakeSource();

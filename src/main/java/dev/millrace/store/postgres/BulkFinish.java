@@ -112,7 +112,7 @@ final class BulkFinish {
     private static void succeedAsClaimed(DSLContext dsl, List<Completion> chunk, Set<Attempt> ended) {
         List<Map<Field<?>, Object>> succeeded = new ArrayList<>();
         for (Completion completion : chunk) {
-            if (completion.finish() instanceof Finish.Succeed) {
+            if (PostgresWorkSource.saysNothing(completion)) {
                 Claim claim = completion.claim();
                 Map<Field<?>, Object> row = row(claim, claim.job().version() + 1); // as started, at most
                 row.put(RETENTION, claim.job().policies().retention());
@@ -144,7 +144,7 @@ final class BulkFinish {
             }
             mine.add(completion);
             try {
-                change(changes, Attempts.claim(rows, row), completion.finish(), row.get("clock", Instant.class));
+                change(changes, Attempts.claim(rows, row), completion, row.get("clock", Instant.class));
             } catch (UnreadableJobException e) {
                 // Stays open: the way of a single attempt knows what to do with it.
             }
@@ -153,21 +153,26 @@ final class BulkFinish {
         end(dsl, changes.ended, ended);
         queueAgain(dsl, changes.queued, ended);
         for (Completion completion : rest(mine, ended)) {
-            if (single.finishAsItIsNow(dsl, completion.claim().attempt(), completion.finish(), repetition)) {
+            if (single.finishAsItIsNow(
+                    dsl, completion.claim().attempt(), completion.finish(), completion.notes(), repetition)) {
                 ended.add(completion.claim().attempt());
             }
         }
         return open.subList(covered.size(), open.size());
     }
 
-    private void change(Changes changes, Claim current, Finish finish, Instant now) {
-        Map<Field<?>, Object> row = row(current, current.job().version());
-        row.put(RETENTION, current.job().policies().retention());
-        if (finish instanceof Finish.Succeed) {
-            changes.succeeded.add(row);
+    /** A success that adds to the record is left to the way of a single attempt. */
+    private void change(Changes changes, Claim read, Completion completion, Instant now) {
+        Map<Field<?>, Object> row = row(read, read.job().version());
+        row.put(RETENTION, read.job().policies().retention());
+        if (completion.finish() instanceof Finish.Succeed) {
+            if (PostgresWorkSource.saysNothing(completion)) {
+                changes.succeeded.add(row);
+            }
             return;
         }
-        Ending ending = Ending.of(finish, current.job());
+        Claim current = read.withJob(PostgresWorkSource.noted(read.job(), completion.notes()));
+        Ending ending = Ending.of(completion.finish(), current.job());
         row.put(EXECUTION_JOBS.STATUS, ending.status());
         row.put(EXECUTION_JOBS.FORGIVEN_ATTEMPTS, ending.forgiven() ? 1 : 0);
         row.put(DELAY, ending.delay());

@@ -9,6 +9,7 @@ import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Completion;
 import dev.millrace.store.Finish;
+import dev.millrace.store.Notes;
 import dev.millrace.store.Pulse;
 import dev.millrace.store.UnreadableJobException;
 import dev.millrace.store.WorkSource;
@@ -126,13 +127,20 @@ final class PostgresWorkSource implements WorkSource {
     }
 
     @Override
-    public boolean finish(Claim claim, Finish finish) {
+    public boolean finish(Completion completion) {
+        Claim claim = completion.claim();
         return database.confirm(Operation.FINISH, claim.job().id(), (dsl, repetition) -> {
-            if (finish instanceof Finish.Succeed && succeedAsClaimed(dsl, claim)) {
+            if (saysNothing(completion) && succeedAsClaimed(dsl, claim)) {
                 return true;
             }
-            return finishAsItIsNow(dsl, claim.attempt(), finish, repetition);
+            return finishAsItIsNow(dsl, claim.attempt(), completion.finish(), completion.notes(), repetition);
         });
+    }
+
+    /** A success that leaves the job's record as it is. */
+    static boolean saysNothing(Completion completion) {
+        return completion.finish() instanceof Finish.Succeed
+                && completion.notes().isEmpty();
     }
 
     @Override
@@ -145,7 +153,7 @@ final class PostgresWorkSource implements WorkSource {
         return database.confirm(
                 Operation.FINISH,
                 attempt.jobId(),
-                (dsl, repetition) -> finishAsItIsNow(dsl, attempt, finish, repetition));
+                (dsl, repetition) -> finishAsItIsNow(dsl, attempt, finish, Notes.NONE, repetition));
     }
 
     /** The short way to success: one statement, if nobody but this attempt has changed the job since the claim. */
@@ -157,7 +165,7 @@ final class PostgresWorkSource implements WorkSource {
     }
 
     /** Rereads, merges and repeats until the record's version is the one that was read, or the attempt is not ours. */
-    boolean finishAsItIsNow(DSLContext dsl, Attempt attempt, Finish finish, Repetition repetition) {
+    boolean finishAsItIsNow(DSLContext dsl, Attempt attempt, Finish finish, Notes notes, Repetition repetition) {
         return Rounds.first(
                 () -> {
                     Record row = dsl.select(Attempts.CLAIM_FIELDS)
@@ -170,12 +178,12 @@ final class PostgresWorkSource implements WorkSource {
                     }
                     RowLock lock = RowLock.waiting(
                             Attempts.owned(attempt), EXECUTION_JOBS.VERSION.eq(row.get(EXECUTION_JOBS.VERSION)));
-                    return lock.update(dsl, assignments(row, finish)).execute() == 1 ? true : null;
+                    return lock.update(dsl, assignments(row, finish, notes)).execute() == 1 ? true : null;
                 },
                 "job \"" + attempt.jobId() + "\" was changed by others while its attempt was to be ended; try again.");
     }
 
-    private Map<Field<?>, Object> assignments(Record row, Finish finish) {
+    private Map<Field<?>, Object> assignments(Record row, Finish finish, Notes notes) {
         Claim current;
         try {
             current = Attempts.claim(rows, row);
@@ -184,9 +192,23 @@ final class PostgresWorkSource implements WorkSource {
             return Attempts.unreadable();
         }
         if (finish instanceof Finish.Succeed) {
-            return Ending.success(current.job().policies().retention());
+            return success(current.job(), notes);
         }
-        return Ending.of(finish, current.job()).assignments(rows, current, row.get("clock", Instant.class));
+        Claim noted = notes.isEmpty() ? current : current.withJob(noted(current.job(), notes));
+        return Ending.of(finish, current.job()).assignments(rows, noted, row.get("clock", Instant.class));
+    }
+
+    private Map<Field<?>, Object> success(Job job, Notes notes) {
+        Map<Field<?>, Object> values = Ending.success(job.policies().retention());
+        if (!notes.isEmpty()) {
+            values.putAll(rows.recordAndProjections(noted(job, notes)));
+        }
+        return values;
+    }
+
+    /** The job with what an attempt adds to it. */
+    static Job noted(Job job, Notes notes) {
+        return job.withOutcome(job.outcome().withNotes(notes.warnings(), notes.artifacts()));
     }
 
     /** Whether an earlier call, whose answer was lost, has already written this ending. */
