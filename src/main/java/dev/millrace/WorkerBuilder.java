@@ -8,10 +8,13 @@ import dev.millrace.recovery.RetentionSettings;
 import dev.millrace.recovery.RetentionSweeper;
 import dev.millrace.store.postgres.PostgresStore;
 import dev.millrace.worker.JobHandler;
+import dev.millrace.worker.OutcomeBuffer;
 import dev.millrace.worker.Worker;
 import dev.millrace.worker.WorkerSetup;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * that only submits needs none.
  */
 public final class WorkerBuilder {
+    /** How long a heartbeat may take, which waits for no lock: then the network is silent, and another connection may not be. */
+    private static final Duration LONGEST_BEAT = Duration.ofSeconds(10);
+
     private final PostgresStore store;
     private final WorkerSetup setup;
     private @Nullable RecoverySettings recovery = RecoverySettings.DEFAULT;
@@ -61,15 +67,69 @@ public final class WorkerBuilder {
     /**
      * How many jobs run at a time: 1 to 10,000; 10 by default.
      *
-     * <p>Handlers share the pool with the worker's own statements, heartbeats among them. If they hold connections for
-     * long, make the pool larger than this number by four at least, or give Millrace a pool of its own: a worker that
-     * gets no connection for a job's heartbeat timeout is taken for dead.
+     * <p>Handlers may share the pool with the worker. It keeps two of its connections for itself, one for heartbeats and one for
+     * the ends of attempts, so that handlers which hold all the others can't make their own jobs look dead; claims and
+     * recovery take theirs as they need them. So where handlers hold connections make the pool larger by four than the
+     * number of handlers that do.
      *
      * @param jobs the number of jobs
      * @return this builder
      */
     public WorkerBuilder concurrency(int jobs) {
         setup.settings(settings -> settings.withConcurrency(jobs));
+        return this;
+    }
+
+    /**
+     * How many jobs of a kind run at a time, where it is to have fewer slots than all: 1 to the {@link #concurrency}. Each such kind
+     * is claimed by a statement of its own.
+     *
+     * @param type the kind
+     * @param jobs the number of jobs
+     * @return this builder
+     */
+    public WorkerBuilder concurrency(JobType<?> type, int jobs) {
+        setup.settings(settings -> {
+            Map<String, Integer> limits = new LinkedHashMap<>(settings.kindConcurrency());
+            limits.put(type.kind(), jobs);
+            return settings.withKindConcurrency(limits);
+        });
+        return this;
+    }
+
+    /**
+     * How many jobs are claimed ahead, so that the next ones are there when a slot is free: 0, the default, to 10,000. They
+     * wait in this process and run nowhere else meanwhile, so it is for jobs that are short and many.
+     *
+     * @param jobs the number of jobs
+     * @return this builder
+     */
+    public WorkerBuilder prefetch(int jobs) {
+        setup.settings(settings -> settings.withPrefetch(jobs));
+        return this;
+    }
+
+    /**
+     * Gathers outcomes, and writes them together rather than one by one, for jobs that are short and many. A slot is free once
+     * its job's outcome is gathered. If the process is killed, jobs whose outcomes were not written run once more.
+     *
+     * @param size how many are written together: 2 to 10,000; up to twice as many may be unwritten
+     * @param delay how long one waits for others at most: 1 ms to 10 s
+     * @return this builder
+     */
+    public WorkerBuilder outcomeBuffer(int size, Duration delay) {
+        setup.settings(settings -> settings.withOutcomeBuffer(new OutcomeBuffer(size, delay)));
+        return this;
+    }
+
+    /**
+     * For how long what handlers leave by {@code JobContext.resultPackage} can be read: 0 to a century; 7 days by default.
+     *
+     * @param retention the time
+     * @return this builder
+     */
+    public WorkerBuilder resultRetention(Duration retention) {
+        setup.settings(settings -> settings.withResultRetention(retention));
         return this;
     }
 
@@ -182,6 +242,11 @@ public final class WorkerBuilder {
                     + " for another worker.");
         }
         started = true;
+        PostgresStore.Reserved beats = store.reserving(LONGEST_BEAT);
+        PostgresStore.Reserved outcomes = store.reserving(null);
+        setup.beatsThrough(beats.store().work()).closeWith(beats);
+        setup.outcomesThrough(outcomes.store().work()).closeWith(outcomes);
+        setup.beginWith(beats::reserve).beginWith(outcomes::reserve);
         JobReconciler reconciler =
                 recovery == null ? null : new JobReconciler(recovery, store.reconcilable(), store.queue());
         RetentionSweeper sweeper = retention == null ? null : new RetentionSweeper(retention, store.retention());

@@ -148,7 +148,7 @@ final class AttemptRunner {
 
     private void conclude(RunningAttempt attempt, Finish ending) {
         if (attempt.decide(ending)) {
-            outcomes.write(attempt);
+            outcomes.writeOrGather(attempt);
         } else {
             outcomes.abandoned(attempt);
         }

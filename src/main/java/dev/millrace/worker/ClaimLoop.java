@@ -8,7 +8,6 @@ import dev.millrace.store.SchemaNotReadyException;
 import dev.millrace.store.StoreException;
 import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -21,9 +20,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Claims jobs for free slots. One thread, so there is one claim call in flight at most.
  *
- * <p>A claim asks for as many jobs as there are free slots. While claims bring jobs, the next one is made as soon as a
- * slot is free. When one brings none the loop waits for the poll interval, whatever slots become free meanwhile, or until
- * it is woken. After a failure it waits 0.2, 0.5, 1 and 2 s, then for the poll interval or 5 s, whichever is shorter, but no
+ * <p>A claim asks for as many jobs as there are free slots, by one request for each {@link ClaimGroup}. While claims bring jobs,
+ * the next one is made as soon as a slot is free. When one brings none the loop waits for the poll interval, whatever slots
+ * become free meanwhile, or until it is woken. After a failure it waits 0.2, 0.5, 1 and 2 s, then for the poll interval or 5 s, whichever is shorter, but no
  * less than 2 s; and a wake-up does not shorten that. So it also waits for a schema that is not ready for this release.
  *
  * <p>When the answer to a claim is lost, its jobs may have been claimed all the same. {@link LostReplies} asks
@@ -40,8 +39,7 @@ final class ClaimLoop implements Runnable {
 
     private final WorkSource source;
     private final WorkerSettings settings;
-    private final List<String> kinds;
-    private final List<ClaimRequest.Source> sources;
+    private final List<ClaimGroup> groups;
     private final RunningAttempts attempts;
     private final BooleanSupplier silent;
     private final Intake intake;
@@ -54,8 +52,7 @@ final class ClaimLoop implements Runnable {
     private volatile boolean stopped;
     private volatile boolean running;
     private volatile boolean woken;
-    private long nextClaim;
-    private int rotation;
+    private long nextTry;
     private @Nullable String refusal; // said once, not at each repetition
 
     /** @param silent whether beats fail for so long that nothing more may be claimed */
@@ -71,8 +68,7 @@ final class ClaimLoop implements Runnable {
             Timings timings) {
         this.source = source;
         this.settings = settings;
-        this.kinds = kinds;
-        this.sources = settings.sources();
+        this.groups = ClaimGroup.of(settings, attempts, kinds);
         this.attempts = attempts;
         this.silent = silent;
         this.intake = intake;
@@ -127,7 +123,7 @@ final class ClaimLoop implements Runnable {
                 return settings.pollInterval().toNanos(); // the bell rings when beats are answered
             }
             if (mayAct()) {
-                lost.askIfDue(freeSlots());
+                lost.askIfDue(attempts.free(settings));
                 claimIfDue();
             }
             return pause();
@@ -140,40 +136,40 @@ final class ClaimLoop implements Runnable {
 
     /** After a failure nothing is tried until it is time to. */
     private boolean mayAct() {
-        return backoff.failures() == 0 || ticker.now() >= nextClaim;
+        return backoff.failures() == 0 || ticker.now() >= nextTry;
     }
 
     private long pause() {
         long now = ticker.now();
         if (!mayAct()) {
-            return nextClaim - now;
+            return nextTry - now;
         }
         long toAsk = Math.max(0, lost.nextAsk() - now);
-        long toClaim =
-                freeSlots() > 0 ? nextClaim - now : settings.pollInterval().toNanos();
-        return Math.min(toAsk, toClaim);
-    }
-
-    private int freeSlots() {
-        return settings.concurrency() - attempts.count();
+        return groups.stream()
+                .filter(group -> group.limit() > 0)
+                .mapToLong(group -> group.nextClaim() - now)
+                .reduce(Math.min(toAsk, settings.pollInterval().toNanos()), Math::min);
     }
 
     private void claimIfDue() {
-        int free = freeSlots();
-        boolean wanted = woken || ticker.now() >= nextClaim;
-        if (free <= 0 || !wanted || stopped) {
-            return;
+        if (woken) {
+            woken = false;
+            groups.forEach(group -> group.nextClaim(0));
         }
-        woken = false;
-        List<Claim> claims = claim(Math.min(free, settings.claimLimit()));
-        succeeded();
-        long now = ticker.now();
-        nextClaim = claims.isEmpty() ? now + poll() : now;
-        take(claims, now);
+        for (ClaimGroup group : groups) {
+            int limit = group.limit();
+            if (limit > 0 && group.due(ticker.now()) && !stopped) {
+                List<Claim> claims = claim(group.request(limit));
+                succeeded();
+                long now = ticker.now();
+                group.nextClaim(claims.isEmpty() ? now + poll() : now);
+                take(claims, now);
+            }
+        }
+        Collections.rotate(groups, 1); // so that none has the first choice of slots each time
     }
 
-    private List<Claim> claim(int limit) {
-        ClaimRequest request = ClaimRequest.of(settings.name(), rotatedSources(), kinds, limit);
+    private List<Claim> claim(ClaimRequest request) {
         try {
             return source.claim(request);
         } catch (InvalidJobException e) {
@@ -187,13 +183,6 @@ final class ClaimLoop implements Runnable {
             lost.add(request);
             throw e;
         }
-    }
-
-    private List<ClaimRequest.Source> rotatedSources() {
-        List<ClaimRequest.Source> rotated = new ArrayList<>(sources);
-        Collections.rotate(rotated, -rotation);
-        rotation = (rotation + 1) % sources.size();
-        return rotated;
     }
 
     private void take(List<Claim> claims, long claimedAt) {
@@ -218,13 +207,14 @@ final class ClaimLoop implements Runnable {
         if (backoff.failures() > QUICK_REPETITIONS) {
             pause = Math.max(pause, Math.min(poll(), LONGEST_PAUSE));
         }
-        nextClaim = ticker.now() + pause;
+        nextTry = ticker.now() + pause;
+        groups.forEach(group -> group.nextClaim(0)); // whatever was due before is due then
         return pause;
     }
 
     private void report(Throwable failure) {
+        health.trouble("Claiming", failure); // first: whoever sees that claims fail looks why
         health.claimsFail(true);
-        health.trouble("Claiming", failure);
         if (failure instanceof StoreUnavailableException) {
             if (backoff.failures() == 1) { // said once, not at each repetition
                 LOG.warn("Claiming failed; it is repeated until it is answered: {}", failure.toString());

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,25 +49,31 @@ final class Heartbeats implements Runnable {
     private final Ticker ticker;
     private final long retryDelay;
     private final Runnable onRecovery;
+    private final Consumer<RunningAttempt> onCancellation;
     private final Bell bell = new Bell();
     private volatile boolean stopped;
     private volatile long wakesAt = SCANNING;
     private boolean outage; // said once, not at each repetition
 
-    /** @param onRecovery called when beats are answered again after they had failed for too long */
+    /**
+     * @param onRecovery called when beats are answered again after they had failed for too long
+     * @param onCancellation called when someone wants an attempt's job cancelled, once for each
+     */
     Heartbeats(
             RunningAttempts attempts,
             WorkSource source,
             Health health,
             Ticker ticker,
             WorkerSettings settings,
-            Runnable onRecovery) {
+            Runnable onRecovery,
+            Consumer<RunningAttempt> onCancellation) {
         this.attempts = attempts;
         this.source = source;
         this.health = health;
         this.ticker = ticker;
         this.retryDelay = settings.beatRetryDelay().toNanos();
         this.onRecovery = onRecovery;
+        this.onCancellation = onCancellation;
     }
 
     /** An attempt was registered: wakes the loop if it would sleep past the attempt's first beat. */
@@ -170,6 +177,7 @@ final class Heartbeats implements Runnable {
                 attempt.beats().answered(asked);
                 if (attempt.stop(StopReason.CANCELLED)) {
                     LOG.info("Someone asked for {} to be cancelled: its handler is interrupted.", attempt);
+                    onCancellation.accept(attempt);
                 }
             }
             case LOST -> {

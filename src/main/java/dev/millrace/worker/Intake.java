@@ -1,6 +1,8 @@
 package dev.millrace.worker;
 
 import dev.millrace.store.Claim;
+import dev.millrace.store.Finish;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.ToLongFunction;
@@ -22,15 +24,19 @@ final class Intake {
     private final AttemptRunner runner;
     private final Outcomes outcomes;
     private final Executor handlers;
+    private final Slots slots;
+    private final Health health;
     private final Ticker ticker;
 
     Intake(
+            WorkerSettings settings,
             RunningAttempts attempts,
             Heartbeats heartbeats,
             Deadlines deadlines,
             AttemptRunner runner,
             Outcomes outcomes,
             Executor handlers,
+            Health health,
             Ticker ticker) {
         this.attempts = attempts;
         this.heartbeats = heartbeats;
@@ -38,32 +44,66 @@ final class Intake {
         this.runner = runner;
         this.outcomes = outcomes;
         this.handlers = handlers;
+        this.slots = new Slots(settings, this::start);
+        this.health = health;
         this.ticker = ticker;
     }
 
     /**
-     * Runs these jobs. All of them are dealt with, also when one can't be.
+     * Runs these jobs, each as soon as there is a slot for it.
      *
      * @param claimedAt when each was claimed, by the ticker
-     * @throws IllegalStateException if there was no thread for one of them; it was handed back
      */
     void run(List<Claim> claims, ToLongFunction<Claim> claimedAt) {
-        Throwable trouble = null;
+        List<RunningAttempt> taken = new ArrayList<>();
         for (Claim claim : claims) {
             RunningAttempt attempt = registered(claim, claimedAt.applyAsLong(claim));
-            if (attempt == null) {
-                continue;
-            }
-            try {
-                deadlines.watch(attempt);
-                handlers.execute(() -> runner.run(attempt));
-            } catch (Throwable e) {
-                trouble = e;
-                handBack(attempt, "The worker had no thread for the job");
+            if (attempt != null) {
+                watchDeadline(attempt);
+                taken.add(attempt);
             }
         }
-        if (trouble != null) {
-            throw new IllegalStateException("There is no thread for a claimed job", trouble);
+        slots.add(taken);
+    }
+
+    /** How many jobs wait for a slot. */
+    int waiting() {
+        return slots.waiting();
+    }
+
+    /** Something about an attempt has changed. */
+    void changed(RunningAttempt attempt) {
+        slots.changed(attempt);
+    }
+
+    /** Someone wants this attempt's job cancelled: it doesn't wait for a slot to be so. */
+    void cancelled(RunningAttempt attempt) {
+        if (slots.withdraw(attempt)) {
+            attempt.runOver();
+            if (attempt.decide(new Finish.Cancel())) {
+                outcomes.writeElsewhere(attempt);
+            }
+        }
+    }
+
+    /** An attempt whose deadline can't be watched runs all the same: the sweep knows it as well. */
+    private void watchDeadline(RunningAttempt attempt) {
+        try {
+            deadlines.watch(attempt);
+        } catch (Throwable e) {
+            Failures.survive(() -> health.trouble("Watching the deadline of " + attempt, e));
+        }
+    }
+
+    private void start(RunningAttempt attempt) {
+        try {
+            handlers.execute(() -> runner.run(attempt));
+        } catch (Throwable e) {
+            Failures.survive(() -> {
+                health.trouble("Running " + attempt, e);
+                LOG.error("There is no thread for {}: it is handed back.", attempt, e);
+            });
+            handBack(attempt, "The worker had no thread for the job");
         }
     }
 

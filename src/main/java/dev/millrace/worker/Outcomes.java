@@ -1,10 +1,15 @@
 package dev.millrace.worker;
 
+import dev.millrace.store.Attempt;
+import dev.millrace.store.Completion;
 import dev.millrace.store.StoreException;
 import dev.millrace.store.WorkSource;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,8 +22,9 @@ import org.slf4j.LoggerFactory;
  * gives up: at the end of {@link Shutdown}, or after {@value #UNEXPECTED_LIMIT} failures that are not the database's.
  * Then the job is recovered by the expiry of its heartbeat, as if the worker had died.
  *
- * <p>A handler's own thread writes the outcome that the handler's return decided. All others are written on threads of
- * their own: the handler's may be stuck.
+ * <p>A handler's own thread writes the outcome that the handler's return decided, or, where the worker gathers them, adds it to
+ * those that are written together ({@link BufferedOutcomes}). All others are written on threads of their own: the handler's
+ * may be stuck.
  */
 final class Outcomes {
     private static final Logger LOG = LoggerFactory.getLogger(Outcomes.class);
@@ -29,12 +35,27 @@ final class Outcomes {
     private final Executor elsewhere;
     private final Health health;
     private final CountDownLatch givenUp = new CountDownLatch(1);
+    private final @Nullable BufferedOutcomes buffer;
 
-    Outcomes(WorkSource source, JobLog jobLog, Executor elsewhere, Health health) {
+    Outcomes(WorkSource source, JobLog jobLog, OutcomeBuffer buffer, Executor elsewhere, Health health, Ticker ticker) {
         this.source = source;
         this.jobLog = jobLog;
         this.elsewhere = elsewhere;
         this.health = health;
+        this.buffer = buffer.gathers() ? new BufferedOutcomes(buffer, ticker, this::writeAll) : null;
+    }
+
+    /** What writes those that are gathered, for a thread of its own; null if none are. */
+    @Nullable
+    Runnable gathering() {
+        return buffer;
+    }
+
+    /** Writes what was decided for this attempt, together with others if the worker gathers them. Throws nothing. */
+    void writeOrGather(RunningAttempt attempt) {
+        if (buffer == null || !buffer.add(attempt)) {
+            write(attempt);
+        }
     }
 
     /** Writes what was decided for this attempt, on this thread, and closes its ending. Throws nothing. */
@@ -68,6 +89,40 @@ final class Outcomes {
         }
     }
 
+    private void writeAll(List<RunningAttempt> batch) {
+        if (batch.size() == 1) {
+            write(batch.get(0));
+            return;
+        }
+        List<Completion> completions =
+                batch.stream().map(RunningAttempt::completion).toList();
+        Backoff backoff = new Backoff();
+        do {
+            try {
+                Set<Attempt> ended = source.finishAll(completions);
+                batch.stream()
+                        .filter(attempt -> !ended.contains(attempt.attempt()))
+                        .forEach(this::refused);
+                batch.forEach(RunningAttempt::closeEnding);
+                return;
+            } catch (Throwable e) {
+                health.trouble("Writing " + batch.size() + " outcomes", e);
+                if (!Failures.concernsAll(e)) {
+                    LOG.warn("{} outcomes can't be written together; each is written by itself.", batch.size(), e);
+                    batch.forEach(this::writeElsewhere);
+                    return;
+                }
+                if (backoff.failures() == 0) {
+                    LOG.warn("{} outcomes are not written yet; that is repeated: {}", batch.size(), e.toString());
+                }
+            }
+        } while (!givenUpWithin(backoff.next()));
+        for (RunningAttempt attempt : batch) {
+            givenUp(attempt);
+            attempt.closeEnding();
+        }
+    }
+
     /** The job takes nothing from this attempt any more: what it has warned of is kept in the job's log. */
     void abandoned(RunningAttempt attempt) {
         if (attempt.stopReason() == StopReason.LOST) {
@@ -75,9 +130,19 @@ final class Outcomes {
         }
     }
 
+    /** Nothing is gathered any more for longer than it takes to write what came before. */
+    void hurry() {
+        if (buffer != null) {
+            buffer.hurry();
+        }
+    }
+
     /** No repetitions any more: what is not written yet is left to the expiry of heartbeats. */
     void giveUp() {
         givenUp.countDown();
+        if (buffer != null) {
+            buffer.stop();
+        }
     }
 
     private void repeatUntilAnswered(RunningAttempt attempt) {
@@ -86,12 +151,7 @@ final class Outcomes {
         do {
             try {
                 if (!source.finish(attempt.completion())) {
-                    LOG.warn(
-                            "The outcome of {}, {}, was refused: the job has ended, was given to another attempt, or is"
-                                    + " gone.",
-                            attempt,
-                            attempt.decided());
-                    Failures.survive(() -> jobLog.abandoned(attempt));
+                    refused(attempt);
                 }
                 return;
             } catch (StoreException e) {
@@ -109,6 +169,18 @@ final class Outcomes {
                 LOG.warn("The outcome of {} is not written yet.", attempt, e);
             }
         } while (!givenUpWithin(backoff.next()));
+        givenUp(attempt);
+    }
+
+    private void refused(RunningAttempt attempt) {
+        LOG.warn(
+                "The outcome of {}, {}, was refused: the job has ended, was given to another attempt, or is gone.",
+                attempt,
+                attempt.decided());
+        Failures.survive(() -> jobLog.abandoned(attempt));
+    }
+
+    private static void givenUp(RunningAttempt attempt) {
         LOG.warn(
                 "The outcome of {}, {}, was not written before the worker closed. The job runs again once its heartbeat"
                         + " has expired.",

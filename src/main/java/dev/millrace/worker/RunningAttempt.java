@@ -6,6 +6,7 @@ import dev.millrace.store.Claim;
 import dev.millrace.store.Completion;
 import dev.millrace.store.Finish;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -63,6 +64,8 @@ final class RunningAttempt {
     private volatile @Nullable StopReason stopReason;
     private volatile long stoppedAt;
     private volatile boolean completing;
+    private volatile boolean gathered;
+    private final AtomicBoolean released = new AtomicBoolean();
 
     /**
      * @param claimedAt when the claim's answer came, by the ticker
@@ -243,6 +246,22 @@ final class RunningAttempt {
     /** Whether both are over and the slot is free. */
     boolean done() {
         return locked(() -> ending == Ending.CLOSED && run == Run.OVER);
+    }
+
+    /** Its outcome waits to be written together with others. */
+    void gathered() {
+        gathered = true;
+        onChange.accept(this);
+    }
+
+    /** Whether it needs no slot any more: nothing runs for it, and its outcome is written, or waits among others. */
+    boolean slotFree() {
+        return locked(() -> run == Run.OVER && (ending == Ending.CLOSED || gathered));
+    }
+
+    /** Gives the slot up. True the first time. */
+    boolean releaseSlot() {
+        return released.compareAndSet(false, true);
     }
 
     /** Whether all is written and the handler runs on all the same. */

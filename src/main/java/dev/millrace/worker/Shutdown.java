@@ -67,6 +67,7 @@ final class Shutdown {
 
     void run() {
         claims.stop();
+        outcomes.hurry();
         attempts.all().stream().filter(RunningAttempt::waiting).forEach(attempt -> handBack(attempt, "not started"));
         await(() -> hurried || settled(), settings.drainTimeout().toNanos());
         attempts.all().forEach(attempt -> handBack(attempt, "still running after " + settings.drainTimeout()));

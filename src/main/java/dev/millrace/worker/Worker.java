@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,9 +47,12 @@ public final class Worker implements AutoCloseable {
     private final Heartbeats heartbeats;
     private final Deadlines deadlines;
     private final ClaimLoop claims;
+    private final Intake intake;
     private final Shutdown shutdown;
     private final Thread beating;
     private final Thread claiming;
+    private final @Nullable Thread gathering;
+    private final Thread beginning;
     private final Thread lifecycle;
     private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
     private final CountDownLatch closeAsked = new CountDownLatch(1);
@@ -59,21 +63,25 @@ public final class Worker implements AutoCloseable {
             WorkerStores stores,
             PayloadCodec codec,
             Map<String, Route<?>> routes,
+            List<Runnable> beginnings,
             List<AutoCloseable> companions,
             Timings timings) {
         this.settings = settings;
         WorkSource source = stores.work();
         Ticker ticker = Ticker.started();
         WorkerThreads threads = new WorkerThreads(settings.name(), settings.concurrency());
-        this.attempts = new RunningAttempts(this::look);
+        this.attempts = new RunningAttempts(this::changed);
         JobLog jobLog = new JobLog(stores.logs(), health);
-        Outcomes outcomes = new Outcomes(stores.outcomes(), jobLog, threads.outcomes(), health);
-        this.heartbeats = new Heartbeats(attempts, stores.beats(), health, ticker, settings, this::look);
+        Outcomes outcomes =
+                new Outcomes(stores.outcomes(), jobLog, settings.outcomeBuffer(), threads.outcomes(), health, ticker);
+        this.heartbeats =
+                new Heartbeats(attempts, stores.beats(), health, ticker, settings, this::look, this::cancelled);
         this.deadlines = new Deadlines(attempts, outcomes, ticker, timings, threads.timer("deadlines"));
         HandlerServices services = new HandlerServices(
                 settings.name(), source, jobLog, stores.results(), settings.resultRetention(), codec, health, ticker);
         AttemptRunner runner = new AttemptRunner(routes, services, outcomes);
-        Intake intake = new Intake(attempts, heartbeats, deadlines, runner, outcomes, threads.handlers(), ticker);
+        this.intake = new Intake(
+                settings, attempts, heartbeats, deadlines, runner, outcomes, threads.handlers(), health, ticker);
         this.claims = new ClaimLoop(
                 source,
                 settings,
@@ -88,6 +96,9 @@ public final class Worker implements AutoCloseable {
                 new Shutdown(claims, attempts, outcomes, heartbeats, deadlines, threads, companions, settings, timings);
         this.beating = threads.loop("beats", heartbeats);
         this.claiming = threads.loop("claims", claims);
+        Runnable gathering = outcomes.gathering();
+        this.gathering = gathering == null ? null : threads.loop("outcomes", gathering);
+        this.beginning = threads.loop("start", () -> begin(beginnings));
         this.lifecycle = threads.lifecycle(this::live);
     }
 
@@ -116,7 +127,11 @@ public final class Worker implements AutoCloseable {
         try {
             lifecycle.start();
             deadlines.start();
+            beginning.start();
             beating.start();
+            if (gathering != null) {
+                gathering.start();
+            }
             claiming.start();
         } catch (Throwable e) {
             abandonStart();
@@ -143,6 +158,7 @@ public final class Worker implements AutoCloseable {
                 settings.name(),
                 claimingNow(),
                 attempts.count(),
+                intake.waiting(),
                 (int) attempts.all().stream().filter(RunningAttempt::lingering).count(),
                 settings.concurrency(),
                 trouble == null ? null : trouble.what(),
@@ -178,6 +194,17 @@ public final class Worker implements AutoCloseable {
         boolean own = caller == lifecycle || attempts.all().stream().anyMatch(attempt -> attempt.runsOn(caller));
         if (!own) {
             awaitClosed();
+        }
+    }
+
+    private static void begin(List<Runnable> beginnings) {
+        for (Runnable beginning : beginnings) {
+            try {
+                beginning.run();
+            } catch (Throwable e) {
+                Failures.survive(
+                        () -> LOG.warn("Something that was to be done at the start failed; the worker runs.", e));
+            }
         }
     }
 
@@ -232,6 +259,17 @@ public final class Worker implements AutoCloseable {
 
     private void look() {
         claims.look();
+    }
+
+    private void changed(RunningAttempt attempt) {
+        intake.changed(attempt);
+        if (attempt.slotFree()) {
+            look();
+        }
+    }
+
+    private void cancelled(RunningAttempt attempt) {
+        intake.cancelled(attempt);
     }
 
     private Claiming claimingNow() {

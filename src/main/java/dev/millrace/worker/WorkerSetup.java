@@ -24,6 +24,7 @@ public final class WorkerSetup {
     private final PayloadCodec codec;
     private final Map<String, Route<?>> routes = new LinkedHashMap<>();
     private final List<AutoCloseable> companions = new ArrayList<>();
+    private final List<Runnable> beginnings = new ArrayList<>();
     private WorkerSettings settings = WorkerSettings.defaults();
     private Timings timings = Timings.DEFAULT;
 
@@ -134,6 +135,18 @@ public final class WorkerSetup {
         return this;
     }
 
+    /**
+     * Does this once when the worker starts, beside everything else, on a daemon thread of its own: what it waits for, the worker
+     * doesn't. What it throws is logged.
+     *
+     * @param action what to do
+     * @return this setup
+     */
+    public WorkerSetup beginWith(Runnable action) {
+        beginnings.add(Objects.requireNonNull(action, "action"));
+        return this;
+    }
+
     WorkerSetup timings(Timings value) {
         this.timings = value;
         return this;
@@ -167,6 +180,7 @@ public final class WorkerSetup {
                 new WorkerStores(source, beats, outcomes, logs, results),
                 codec,
                 Collections.unmodifiableMap(new LinkedHashMap<>(routes)),
+                List.copyOf(beginnings),
                 List.copyOf(companions),
                 timings);
     }

@@ -19,8 +19,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
@@ -42,7 +44,8 @@ final class FakeSource implements WorkSource {
         BEAT,
         START,
         PROGRESS,
-        FINISH
+        FINISH,
+        FINISH_ALL
     }
 
     /** What becomes of a call. */
@@ -131,6 +134,9 @@ final class FakeSource implements WorkSource {
     private final AtomicInteger claimsInFlight = new AtomicInteger();
 
     final AtomicInteger mostClaimsInFlight = new AtomicInteger();
+    /** How many endings each call has brought that brings several. */
+    final List<Integer> finishedTogether = new CopyOnWriteArrayList<>();
+
     final List<ClaimRequest> claimRequests = new CopyOnWriteArrayList<>();
     final List<List<UUID>> recoverRequests = new CopyOnWriteArrayList<>();
     final List<List<Attempt>> beats = new CopyOnWriteArrayList<>();
@@ -217,6 +223,10 @@ final class FakeSource implements WorkSource {
     }
 
     // Looking.
+
+    synchronized String firstId() {
+        return rows.keySet().iterator().next();
+    }
 
     synchronized JobStatus status(String id) {
         return rows.get(id).status;
@@ -356,6 +366,20 @@ final class FakeSource implements WorkSource {
     @Override
     public boolean finish(Completion completion) {
         return call(Op.FINISH, () -> finishNow(completion.claim(), completion.finish()));
+    }
+
+    @Override
+    public Set<Attempt> finishAll(Collection<Completion> completions) {
+        return call(Op.FINISH_ALL, () -> {
+            finishedTogether.add(completions.size());
+            Set<Attempt> done = new LinkedHashSet<>();
+            for (Completion completion : completions) {
+                if (finishNow(completion.claim(), completion.finish())) {
+                    done.add(completion.claim().attempt());
+                }
+            }
+            return done;
+        });
     }
 
     private synchronized boolean finishNow(Claim claim, Finish finish) {

@@ -84,6 +84,10 @@ final class WorkerFixture implements AutoCloseable {
         return worker;
     }
 
+    List<Worker> workers() {
+        return workers;
+    }
+
     /** A latch that is opened at the end of the test at the latest. */
     CountDownLatch gate() {
         CountDownLatch gate = new CountDownLatch(1);

@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 import org.jooq.ConnectionProvider;
 import org.jooq.exception.DataAccessException;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 import org.slf4j.Logger;
@@ -21,14 +22,30 @@ final class OwnConnections implements ConnectionProvider {
     private static final Logger LOG = LoggerFactory.getLogger(OwnConnections.class);
 
     private final DataSource pool;
+    private final @Nullable KeptConnection kept;
     private final Set<Connection> switchedOn = ConcurrentHashMap.newKeySet();
 
     OwnConnections(DataSource pool) {
+        this(pool, null);
+    }
+
+    private OwnConnections(DataSource pool, @Nullable KeptConnection kept) {
         this.pool = pool;
+        this.kept = kept;
+    }
+
+    /** The same pool; one of the connections that are given back stays there, for who comes next. */
+    OwnConnections keeping(KeptConnection connection) {
+        return new OwnConnections(pool, connection);
     }
 
     @Override
     public Connection acquire() {
+        Connection ours = kept == null ? null : kept.take();
+        return ours == null ? inAutoCommit() : ours;
+    }
+
+    private Connection inAutoCommit() {
         Connection connection = fromPool();
         try {
             if (!connection.getAutoCommit()) {
@@ -76,6 +93,9 @@ final class OwnConnections implements ConnectionProvider {
 
     /** Ends the physical connection, so that its pool drops it: whatever the pool checks, it is closed. */
     void discard(Connection connection) {
+        if (kept != null) {
+            kept.forget(connection);
+        }
         try {
             connection.abort(Runnable::run);
         } catch (SQLException | RuntimeException e) {
@@ -97,6 +117,13 @@ final class OwnConnections implements ConnectionProvider {
     /** Throws nothing: by now the answer is there, or the failure is known. What can't be given back is of no more use. */
     @Override
     public void release(Connection connection) {
+        if (kept == null || !kept.keep(connection)) {
+            giveBack(connection);
+        }
+    }
+
+    /** To the pool, as it was. */
+    void giveBack(Connection connection) {
         try (connection) {
             if (switchedOn.remove(connection)) {
                 connection.setAutoCommit(false);

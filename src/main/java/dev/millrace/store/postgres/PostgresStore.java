@@ -14,6 +14,7 @@ import dev.millrace.store.Retention;
 import dev.millrace.store.StoreClock;
 import dev.millrace.store.WorkSource;
 import java.sql.Connection;
+import java.time.Duration;
 import javax.sql.DataSource;
 import org.jooq.Configuration;
 import org.jooq.impl.DefaultConnectionProvider;
@@ -102,6 +103,51 @@ public final class PostgresStore {
      */
     public PostgresStore forLoops() {
         return pool == null ? this : own(pool, schema, gate, codec, Repetition.Policy.FOR_LOOPS);
+    }
+
+    /**
+     * The same store for a loop ({@link #forLoops}) whose statements must not wait until others give connections back: it takes one
+     * of the pool's, as soon as there is one, and keeps it. Calls that come while that is in use take one of the pool as
+     * ever.
+     *
+     * @param answerWithin after which time a statement on the connection that is kept fails, so that a network that
+     *     went silent is noticed; null to wait for as long as the driver does. Whole milliseconds
+     * @return the store, to be closed
+     * @throws IllegalStateException in a caller's transaction, whose connection is not ours
+     */
+    public Reserved reserving(@Nullable Duration answerWithin) {
+        if (pool == null) {
+            throw new IllegalStateException("A store in a caller's transaction has no connections of its own.");
+        }
+        KeptConnection kept = new KeptConnection(pool, answerWithin);
+        return new Reserved(own(kept.connections(), schema, gate, codec, Repetition.Policy.FOR_LOOPS), kept);
+    }
+
+    /** A store that keeps a connection. */
+    public static final class Reserved implements AutoCloseable {
+        private final PostgresStore store;
+        private final KeptConnection kept;
+
+        private Reserved(PostgresStore store, KeptConnection kept) {
+            this.store = store;
+            this.kept = kept;
+        }
+
+        /** {@return the store} */
+        public PostgresStore store() {
+            return store;
+        }
+
+        /** Takes the connection now, if the pool gives one, rather than with the first statement. Waits as long as the pool does. */
+        public void reserve() {
+            kept.reserve();
+        }
+
+        /** Gives the connection back. The store can be used all the same. */
+        @Override
+        public void close() {
+            kept.close();
+        }
     }
 
     /**
