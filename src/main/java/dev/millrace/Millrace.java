@@ -62,13 +62,16 @@ public final class Millrace {
     private final String schema;
     private final PayloadCodec payloads;
     private final PostgresStore store;
+    private final @Nullable WakeUps wakeUps;
 
-    private Millrace(DataSource dataSource, String schema, PayloadCodec payloads) {
+    private Millrace(DataSource dataSource, String schema, PayloadCodec payloads, boolean signalling) {
         this.dataSource = dataSource;
         this.migrator = Migrator.of(dataSource, schema); // refuses a name that is not allowed
         this.schema = schema;
         this.payloads = payloads;
-        this.store = PostgresStore.on(dataSource, schema);
+        PostgresStore silent = PostgresStore.on(dataSource, schema);
+        this.store = signalling ? silent.signalling() : silent;
+        this.wakeUps = signalling ? new WakeUps(store.forLoops().signals(), WakeUps.Pace.DEFAULT) : null;
     }
 
     /**
@@ -85,7 +88,7 @@ public final class Millrace {
                 .findAndAddModules()
                 .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES) // a newer producer may know more
                 .build();
-        return new Millrace(dataSource, DEFAULT_SCHEMA, new JacksonPayloads(mapper));
+        return new Millrace(dataSource, DEFAULT_SCHEMA, new JacksonPayloads(mapper), false);
     }
 
     /**
@@ -96,7 +99,7 @@ public final class Millrace {
      * @throws dev.millrace.db.InvalidSchemaNameException if it is not allowed
      */
     public Millrace withSchema(String name) {
-        return new Millrace(dataSource, name, payloads);
+        return new Millrace(dataSource, name, payloads, wakeUps != null);
     }
 
     /**
@@ -108,7 +111,26 @@ public final class Millrace {
      * @return the way in to the same jobs, with this mapper
      */
     public Millrace withObjectMapper(ObjectMapper mapper) {
-        return new Millrace(dataSource, schema, new JacksonPayloads(mapper.copy()));
+        return new Millrace(dataSource, schema, new JacksonPayloads(mapper.copy()), wakeUps != null);
+    }
+
+    /**
+     * The same with wake-ups: jobs that are submitted by it wake the workers that are made by it, in whichever process, rather
+     * than to wait for a poll. It is done by PostgreSQL's NOTIFY in the statement that inserts the job, so a job that is
+     * submitted in a caller's transaction ({@link #in}) wakes when that commits, whatever its kind; but a transaction that is to be
+     * prepared for a commit in two phases is refused by PostgreSQL once it has notified. Many jobs of one statement wake once.
+     *
+     * <p>A hint only: workers poll as ever. A process uses one connection of the pool for it while it has workers, and
+     * switches it off by itself, with one line in the log, where signals don't get through, as behind a transaction pooler. Of
+     * delayed jobs, and of those that wait for their next attempt, no signal is sent: they wait for a poll.
+     *
+     * <p>NOTIFY makes transactions commit one after another, so where thousands of transactions a second submit jobs, do
+     * without.
+     *
+     * @return the way in to the same jobs, with wake-ups; keep it, and make the workers by it
+     */
+    public Millrace withWakeUps() {
+        return new Millrace(dataSource, schema, payloads, true);
     }
 
     /**
@@ -292,7 +314,7 @@ public final class Millrace {
 
     /** {@return a worker for this database, to be given its handlers and started} */
     public WorkerBuilder worker() {
-        return new WorkerBuilder(store.forLoops(), payloads);
+        return new WorkerBuilder(store.forLoops(), payloads, wakeUps);
     }
 
     /**
@@ -314,6 +336,11 @@ public final class Millrace {
      */
     public RetentionSweeper retentionSweeper(RetentionSettings settings) {
         return new RetentionSweeper(settings, store.forLoops().retention());
+    }
+
+    @Nullable
+    WakeUps wakeUps() {
+        return wakeUps;
     }
 
     /** {@return the name of the schema} */

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,10 +33,12 @@ public final class WorkerBuilder {
     private final WorkerSetup setup;
     private @Nullable RecoverySettings recovery = RecoverySettings.DEFAULT;
     private @Nullable RetentionSettings retention = RetentionSettings.DEFAULT;
+    private final @Nullable WakeUps wakeUps;
     private boolean started;
 
-    WorkerBuilder(PostgresStore store, PayloadCodec payloads) {
+    WorkerBuilder(PostgresStore store, PayloadCodec payloads, @Nullable WakeUps wakeUps) {
         this.store = store;
+        this.wakeUps = wakeUps;
         this.setup = Worker.on(store.work(), payloads).logs(store.logs()).results(store.results());
     }
 
@@ -256,8 +259,18 @@ public final class WorkerBuilder {
         if (reconciler != null) {
             setup.closeWith(reconciler);
         }
+        AtomicReference<@Nullable AutoCloseable> subscription = new AtomicReference<>();
+        setup.closeWith(() -> {
+            AutoCloseable open = subscription.get();
+            if (open != null) {
+                open.close();
+            }
+        });
         Worker worker = setup.build();
         try {
+            if (wakeUps != null) {
+                subscription.set(wakeUps.subscribe(worker.settings().queues(), worker::wakeUp));
+            }
             if (reconciler != null) {
                 reconciler.start();
             }

@@ -81,6 +81,23 @@ class PoolerTest {
         }
     }
 
+    /** LISTEN is heard by a session of the pooler's that nobody else may ever get again. */
+    @Test
+    void wakeUps_areOffByThemselves_andWorkersPoll() throws InterruptedException {
+        Millrace millrace =
+                Millrace.on(database.dataSource()).withSchema(database.schema()).withWakeUps();
+        try (Worker worker = millrace.worker()
+                .handle(WORK, (payload, attempt) -> {})
+                .pollInterval(Duration.ofMillis(100))
+                .start()) {
+            await().atMost(Duration.ofSeconds(90))
+                    .until(() -> millrace.wakeUps().off());
+            Job job = millrace.submit(WORK, Map.of());
+            assertThat(millrace.await(job, Duration.ofSeconds(60)).status()).isEqualTo(JobStatus.SUCCEEDED);
+            assertThat(worker.status().healthy()).isTrue();
+        }
+    }
+
     /**
      * What is set in any session of the pooler's, and what is kept there. All of them are held at once, so that none is
      * left out. What PgBouncer itself sets for each client does not count, nor does what describes the current

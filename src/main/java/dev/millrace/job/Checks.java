@@ -190,7 +190,15 @@ public final class Checks {
         return List.copyOf(values);
     }
 
-    static <T> T given(String field, T value) {
+    /**
+     * {@return the value, which is not null}
+     *
+     * @param <T> its type
+     * @param field what it is the value of
+     * @param value the value
+     * @throws InvalidJobException if it is null
+     */
+    public static <T> T given(String field, T value) {
         if (value == null) {
             throw new InvalidJobException(field, "null", "a value");
         }

@@ -39,6 +39,8 @@ public sealed interface Assignment {
         OVERDUE,
         /** {@link Controls#hold} is in force: ask again when it is released. */
         ON_HOLD,
+        /** Its queue or kind is paused ({@link Controls#pause}): ask again when it is resumed. */
+        PAUSED,
         /** It has ended. */
         ENDED,
         /** This release can't read its record. A queued job that was found to be so has failed, its record untouched. */

@@ -1,6 +1,8 @@
 package dev.millrace.store;
 
+import dev.millrace.job.Checks;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +38,90 @@ public interface Controls {
 
     /** {@return the hold that is in force; empty if there is none} */
     Optional<Hold> held();
+
+    /**
+     * Lets no job of this queue or kind be claimed, in any process, until {@link #resume}. What runs goes on, also to its
+     * retries; recovery, cancellation and new submissions do too. Checked as {@link #hold} is, by each claim.
+     *
+     * <p>Repeatable; the first one stays. A name that no job has is as good as any: one may come.
+     *
+     * @param scope the queue or kind
+     * @param by who asks: 1 to 512 characters
+     * @param why the reason: 1 to 2,000 characters, or null
+     * @return the pause that is in force, which is that of someone else if there was one
+     * @throws dev.millrace.job.InvalidJobException if a value is not allowed
+     */
+    Pause pause(Scope scope, String by, @Nullable String why);
+
+    /**
+     * Lets jobs of this queue or kind be claimed again, at the next poll. Repeatable. Where an answer of the database was lost, a
+     * pause that someone has set since the call began stays.
+     *
+     * @param scope the queue or kind
+     * @param by who asks, for the log: 1 to 512 characters
+     * @return the pause that was in force; empty if there was none, which after an outage may be what this very call did
+     * @throws dev.millrace.job.InvalidJobException if a value is not allowed
+     */
+    Optional<Pause> resume(Scope scope, String by);
+
+    /** {@return what is paused, queues first, by name} */
+    List<Pause> pauses();
+
+    /**
+     * What can be paused.
+     *
+     * @param type what the name is a name of
+     * @param name 1 to 64 characters
+     */
+    record Scope(Type type, String name) {
+        /** What a name is a name of. */
+        public enum Type {
+            /** All jobs that wait in a queue, for whichever profile. */
+            QUEUE,
+            /** All jobs of a kind, in whichever queue. */
+            KIND
+        }
+
+        /**
+         * Checks the values.
+         *
+         * @param type see {@link #type()}
+         * @param name see {@link #name()}
+         * @throws dev.millrace.job.InvalidJobException if a value is not allowed
+         */
+        public Scope {
+            Checks.given("scope.type", type);
+            Checks.name("scope.name", name);
+        }
+
+        /**
+         * {@return all jobs that wait in this queue}
+         *
+         * @param name 1 to 64 characters
+         */
+        public static Scope queue(String name) {
+            return new Scope(Type.QUEUE, name);
+        }
+
+        /**
+         * {@return all jobs of this kind}
+         *
+         * @param name 1 to 64 characters
+         */
+        public static Scope kind(String name) {
+            return new Scope(Type.KIND, name);
+        }
+    }
+
+    /**
+     * No jobs of a queue or kind are claimed.
+     *
+     * @param scope the queue or kind
+     * @param by who asked for it
+     * @param why the reason, or null if none was given
+     * @param since since when, by database time
+     */
+    record Pause(Scope scope, String by, @Nullable String why, Instant since) {}
 
     /**
      * Claims and recovery are stopped.

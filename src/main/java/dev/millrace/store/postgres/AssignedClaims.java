@@ -49,6 +49,9 @@ final class AssignedClaims {
     private static final Field<Boolean> ON_HOLD =
             DSL.field(DSL.not(HoldSwitch.NOT_HELD)).as("on_hold");
 
+    private static final Condition NOT_PAUSED = Pauses.neither(EXECUTION_JOBS.QUEUE, EXECUTION_JOBS.KIND);
+    private static final Field<Boolean> PAUSED = DSL.field(DSL.not(NOT_PAUSED)).as("paused");
+
     private final Database database;
     private final JobRows rows;
 
@@ -68,7 +71,7 @@ final class AssignedClaims {
 
     /** The answer, or null if the job changed while it was looked at. */
     private @Nullable Assignment tryClaim(DSLContext dsl, AssignedClaim request) {
-        RowLock lock = RowLock.waiting(idIs(request), JobRows.QUEUED, LOCAL, due(), HoldSwitch.NOT_HELD);
+        RowLock lock = RowLock.waiting(idIs(request), JobRows.QUEUED, LOCAL, due(), HoldSwitch.NOT_HELD, NOT_PAUSED);
         Result<? extends Record> claimed = lock.update(dsl, claimed(request))
                 .returningResult(Attempts.CLAIM_FIELDS)
                 .fetch();
@@ -80,7 +83,7 @@ final class AssignedClaims {
         }
         Record row = dsl.select(Attempts.CLAIM_FIELDS)
                 .select(EXECUTION_JOBS.BACKEND, DUE_AT.as("due_at"), DbTime.CLOCK.as("clock"))
-                .select(IS_DUE, IS_SILENT, IS_OVERDUE, ON_HOLD)
+                .select(IS_DUE, IS_SILENT, IS_OVERDUE, ON_HOLD, PAUSED)
                 .from(EXECUTION_JOBS)
                 .where(idIs(request))
                 .fetchOne();
@@ -104,10 +107,17 @@ final class AssignedClaims {
         if (!Boolean.TRUE.equals(row.get(IS_DUE))) {
             return refused(Reason.NOT_DUE, request, "it is due at " + row.get("due_at", Instant.class));
         }
+        return stopped(request, row);
+    }
+
+    /** What stops claims at this moment, if anything does. */
+    private static @Nullable Assignment stopped(AssignedClaim request, Record row) {
         if (Boolean.TRUE.equals(row.get(ON_HOLD))) {
-            return onHold(request);
+            return refused(Reason.ON_HOLD, request, "claims and recovery are stopped until Controls.release");
         }
-        return null;
+        return Boolean.TRUE.equals(row.get(PAUSED))
+                ? refused(Reason.PAUSED, request, "its queue or kind is paused until Controls.resume")
+                : null;
     }
 
     private @Nullable Assignment claimed(DSLContext dsl, AssignedClaim request, Record row) {
@@ -141,14 +151,8 @@ final class AssignedClaims {
                     request,
                     "it has had all of its " + held.countedAttempts() + " attempts, and the recovery ends it");
         }
-        if (Boolean.TRUE.equals(row.get(ON_HOLD))) {
-            return onHold(request);
-        }
-        return takeOver(dsl, request, held, row.get("clock", Instant.class));
-    }
-
-    private static Assignment onHold(AssignedClaim request) {
-        return refused(Reason.ON_HOLD, request, "claims and recovery are stopped until Controls.release");
+        Assignment stopped = stopped(request, row);
+        return stopped == null ? takeOver(dsl, request, held, row.get("clock", Instant.class)) : stopped;
     }
 
     private @Nullable Assignment takeOver(DSLContext dsl, AssignedClaim request, Claim held, Instant now) {
@@ -156,7 +160,9 @@ final class AssignedClaims {
                 .and(EXECUTION_JOBS.CLAIM_TOKEN.isNotDistinctFrom(held.token()))
                 .and(EXECUTION_JOBS.VERSION.eq(held.job().version()))
                 .and(JobRows.CLAIMED);
-        Condition silent = PostgresReconcilableJobs.silent(DbTime.CLOCK).and(HoldSwitch.NOT_HELD);
+        Condition silent = PostgresReconcilableJobs.silent(DbTime.CLOCK)
+                .and(HoldSwitch.NOT_HELD)
+                .and(NOT_PAUSED);
         Ending expired = new Ending(
                 JobStatus.QUEUED,
                 PastAttempt.Ending.EXPIRED,

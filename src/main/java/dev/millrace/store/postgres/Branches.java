@@ -55,7 +55,7 @@ final class Branches {
         kinds.add(kind);
     }
 
-    /** The branches, and for each of them what this table finds for it. */
+    /** The branches whose queues and kinds are not paused, and for each of them what this table finds for it. */
     Table<? extends Record> crossJoin(TableLike<?> lateral) {
         return DSL.select(
                         texts(profiles).as(PROFILE.getName()),
@@ -64,6 +64,7 @@ final class Branches {
                                 .as(PRIORITY.getName()),
                         texts(kinds).as(KIND.getName()))
                 .from(DSL.generateSeries(1, profiles.size()).as("series", "number"))
+                .where(Pauses.neither(texts(queues), texts(kinds)))
                 .asTable("branch")
                 .crossJoin(DSL.lateral(lateral));
     }

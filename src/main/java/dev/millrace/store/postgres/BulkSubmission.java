@@ -164,6 +164,8 @@ final class BulkSubmission {
     }
 
     private void insert(DSLContext dsl, List<Wanted> chunk, Map<String, Creation> done) {
+        List<Field<?>> returned = new ArrayList<>(List.of(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.CREATED_AT));
+        returned.addAll(database.signals(EXECUTION_JOBS.QUEUE));
         Map<String, Job> jobs = new HashMap<>();
         List<Map<Field<?>, Object>> values = new ArrayList<>();
         for (Wanted wanted : chunk) {
@@ -178,22 +180,24 @@ final class BulkSubmission {
         for (Field<?> same : List.of(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.QUEUE_PRIORITY)) {
             columns.put(same, GivenRows.given(same));
         }
-        Field<Instant> now = DbTime.STATEMENT;
+        Field<Instant> statementTime = DbTime.STATEMENT;
         columns.put(EXECUTION_JOBS.VERSION, DSL.inline(1L));
         columns.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.QUEUED));
-        columns.put(EXECUTION_JOBS.CREATED_AT, now);
-        columns.put(EXECUTION_JOBS.UPDATED_AT, now);
-        columns.put(EXECUTION_JOBS.EXPIRES_AT, now.add(GivenRows.given(RETENTION)));
-        columns.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, now.add(GivenRows.given(DELAY)));
+        columns.put(EXECUTION_JOBS.CREATED_AT, statementTime);
+        columns.put(EXECUTION_JOBS.UPDATED_AT, statementTime);
+        columns.put(EXECUTION_JOBS.EXPIRES_AT, statementTime.add(GivenRows.given(RETENTION)));
+        columns.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, statementTime.add(GivenRows.given(DELAY)));
         dsl.with(given.table())
                 .insertInto(EXECUTION_JOBS, columns.keySet())
                 .select(DSL.select(columns.values()).from(given.table()))
                 .onConflict(EXECUTION_JOBS.OPERATION_ID)
                 .doNothing()
-                .returningResult(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.CREATED_AT)
+                .returningResult(returned)
                 .forEach(row -> {
-                    Job job = Objects.requireNonNull(jobs.get(row.value1()));
-                    done.put(row.value1(), new Creation(job.at(row.value2(), AttemptState.queued(row.value2())), true));
+                    String id = row.get(EXECUTION_JOBS.OPERATION_ID);
+                    Instant now = row.get(EXECUTION_JOBS.CREATED_AT);
+                    Job job = Objects.requireNonNull(jobs.get(id));
+                    done.put(id, new Creation(job.at(now, AttemptState.queued(now)), true));
                 });
     }
 

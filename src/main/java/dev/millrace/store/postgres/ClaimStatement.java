@@ -45,6 +45,8 @@ import org.jooq.impl.SQLDataType;
  * </ul>
  *
  * While claims are held ({@link HoldSwitch}) no branch is read at all: the condition stands around them, and depends on none.
+ * Queues and kinds that are paused ({@link Pauses}) have no branch. Where a claim is for all kinds, rows of paused ones are read
+ * in vain, however many there are; workers always name theirs.
  *
  * <p>So the order is the queue's unless its head is full of other workers' jobs, the cost is bounded by n either way, and
  * an empty answer means that nothing can be claimed.
@@ -88,7 +90,8 @@ final class ClaimStatement {
 
     /** All kinds, in the queue's order. */
     private static Table<? extends Record> inOrder(ClaimRequest request) {
-        return new Branches(request.sources(), List.of()).crossJoin(locking(request, claimable()));
+        return new Branches(request.sources(), List.of())
+                .crossJoin(locking(request, claimable().and(Pauses.notKind(EXECUTION_JOBS.KIND))));
     }
 
     /** The first rows in the queue's order, those of other kinds left out. */
@@ -105,6 +108,7 @@ final class ClaimStatement {
                 .from(EXECUTION_JOBS)
                 .where(EXECUTION_JOBS.OPERATION_ID.eq(HEAD_ID))
                 .and(HEAD_KIND.eq(DSL.any(kinds(request))))
+                .and(Pauses.notKind(HEAD_KIND))
                 .and(JobRows.QUEUED)
                 .and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT))
                 .forNoKeyUpdate()

@@ -1,11 +1,13 @@
 package dev.millrace.store.postgres;
 
 import dev.millrace.store.SchemaNotReadyException;
+import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jooq.Configuration;
 import org.jooq.ConnectionProvider;
 import org.jooq.DSLContext;
+import org.jooq.Field;
 import org.jooq.SQLDialect;
 import org.jooq.conf.MappedSchema;
 import org.jooq.conf.RenderMapping;
@@ -27,19 +29,21 @@ final class Database {
     private final String schema;
     private final SchemaGate gate;
     private final Repetition.Policy policy;
+    private final boolean signalling;
 
     /**
      * Each statement a transaction of ours, on a connection of the pool.
      *
      * @param gate what each statement has to pass
+     * @param signalling whether statements that create jobs send signals
      */
-    Database(OwnConnections pool, String schema, SchemaGate gate, Repetition.Policy policy) {
-        this(pool, pool, schema, gate, policy);
+    Database(OwnConnections pool, String schema, SchemaGate gate, Repetition.Policy policy, boolean signalling) {
+        this(pool, pool, schema, gate, policy, signalling);
     }
 
     /** In a caller's transaction, in which nothing is repeated. */
-    Database(CallerConnection caller, String schema, SchemaGate gate) {
-        this(caller, null, schema, gate, Repetition.Policy.CALLERS);
+    Database(CallerConnection caller, String schema, SchemaGate gate, boolean signalling) {
+        this(caller, null, schema, gate, Repetition.Policy.CALLERS, signalling);
     }
 
     private Database(
@@ -47,7 +51,9 @@ final class Database {
             @Nullable OwnConnections own,
             String schema,
             SchemaGate gate,
-            Repetition.Policy policy) {
+            Repetition.Policy policy,
+            boolean signalling) {
+        this.signalling = signalling;
         this.connections = connections;
         this.own = own;
         this.schema = schema;
@@ -67,6 +73,11 @@ final class Database {
     /** Whether the transaction is a caller's. */
     boolean isCallers() {
         return own == null;
+    }
+
+    /** What a statement that creates jobs returns for each, so that a signal is sent; nothing if none shall be. */
+    List<Field<?>> signals(Field<String> queue) {
+        return signalling ? List.of(PostgresJobSignals.sent(schema, queue)) : List.of();
     }
 
     /** Runs the statements of an operation that has no subject. */

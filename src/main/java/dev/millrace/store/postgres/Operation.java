@@ -55,6 +55,10 @@ enum Operation {
     HOLD(REPEATABLE, "stop claims and recovery"),
     RELEASE_HOLD(CONFIRMABLE, "let claims and recovery go on"),
     HELD(REPEATABLE, "see whether claims and recovery are stopped"),
+    PAUSE(REPEATABLE, "pause \"%s\""),
+    RESUME(CONFIRMABLE, "resume \"%s\""),
+    PAUSES(REPEATABLE, "see what is paused"),
+    PROBE_SIGNALS(REPEATABLE, "try whether signals get through"),
 
     APPEND(REPEATABLE, "append to the log of job \"%s\""),
     APPEND_WITHOUT_EVENT_ID(ONCE, "append to the log of job \"%s\""),

@@ -67,10 +67,12 @@ final class PostgresJobStore implements JobStore {
             values.put(EXECUTION_JOBS.QUEUE_PRIORITY, job.priority());
             values.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DbTime.plus(DbTime.STATEMENT, job.delay()));
         }
+        boolean atOnce = job.spec().local() && job.delay().isZero();
+        List<Field<?>> signals = atOnce ? database.signals(EXECUTION_JOBS.QUEUE) : List.of();
         return database.confirm(
                 Operation.SUBMIT,
                 job.id(),
-                (dsl, repetition) -> insert(dsl, wanted, values, repetition, EXECUTION_JOBS.CREATED_AT));
+                (dsl, repetition) -> insert(dsl, wanted, values, signals, repetition, EXECUTION_JOBS.CREATED_AT));
     }
 
     /** The job that a submission makes; its times are the database's to say. */
@@ -123,7 +125,9 @@ final class PostgresJobStore implements JobStore {
         // Its times are the caller's; that it expires then was said by the database when it came in.
         Field<Instant> insertedAt = DbTime.minus(EXECUTION_JOBS.EXPIRES_AT, DSL.val(retention, DbTime.DURATION));
         return database.confirm(
-                Operation.CREATE, job.id(), (dsl, repetition) -> insert(dsl, job, values, repetition, insertedAt));
+                Operation.CREATE,
+                job.id(),
+                (dsl, repetition) -> insert(dsl, job, values, List.of(), repetition, insertedAt));
     }
 
     @Override
@@ -243,10 +247,11 @@ final class PostgresJobStore implements JobStore {
             DSLContext dsl,
             Job wanted,
             Map<Field<?>, Object> values,
+            List<Field<?>> signals,
             Repetition repetition,
             Field<Instant> insertedAt) {
         return Rounds.first(
-                () -> tryInsert(dsl, wanted, values, repetition, insertedAt),
+                () -> tryInsert(dsl, wanted, values, signals, repetition, insertedAt),
                 "job \"" + wanted.id()
                         + "\" was neither there nor could it be created: it was deleted in between, or the"
                         + " transaction's snapshot can't see it.");
@@ -257,13 +262,16 @@ final class PostgresJobStore implements JobStore {
             DSLContext dsl,
             Job wanted,
             Map<Field<?>, Object> values,
+            List<Field<?>> signals,
             Repetition repetition,
             Field<Instant> insertedAt) {
+        List<Field<?>> returned = new ArrayList<>(List.of(EXECUTION_JOBS.CREATED_AT, EXECUTION_JOBS.UPDATED_AT));
+        returned.addAll(signals);
         Record inserted = dsl.insertInto(EXECUTION_JOBS)
                 .set(values)
                 .onConflict(EXECUTION_JOBS.OPERATION_ID)
                 .doNothing()
-                .returningResult(EXECUTION_JOBS.CREATED_AT, EXECUTION_JOBS.UPDATED_AT)
+                .returningResult(returned)
                 .fetchOne();
         if (inserted != null) {
             Job job = wanted.at(

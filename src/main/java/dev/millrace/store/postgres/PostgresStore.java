@@ -5,6 +5,7 @@ import dev.millrace.store.Controls;
 import dev.millrace.store.JobCounts;
 import dev.millrace.store.JobLogStore;
 import dev.millrace.store.JobQueue;
+import dev.millrace.store.JobSignals;
 import dev.millrace.store.JobStore;
 import dev.millrace.store.LeaseStore;
 import dev.millrace.store.LogSettings;
@@ -46,9 +47,16 @@ public final class PostgresStore {
     private final SchemaGate gate;
     private final JobCodec codec;
     private final @Nullable OwnConnections pool;
+    private final boolean signalling;
 
     private PostgresStore(
-            Database database, @Nullable OwnConnections pool, String schema, SchemaGate gate, JobCodec codec) {
+            Database database,
+            @Nullable OwnConnections pool,
+            String schema,
+            SchemaGate gate,
+            JobCodec codec,
+            boolean signalling) {
+        this.signalling = signalling;
         this.database = database;
         this.pool = pool;
         this.schema = schema;
@@ -86,12 +94,33 @@ public final class PostgresStore {
 
     /** For tests: with other pauses. */
     static PostgresStore on(DataSource pool, String schema, SchemaGate gate, Repetition.Policy policy) {
-        return own(new OwnConnections(pool), schema, gate, new JobCodec(), policy);
+        return own(new OwnConnections(pool), schema, gate, new JobCodec(), policy, false);
     }
 
     private static PostgresStore own(
-            OwnConnections pool, String schema, SchemaGate gate, JobCodec codec, Repetition.Policy policy) {
-        return new PostgresStore(new Database(pool, schema, gate, policy), pool, schema, gate, codec);
+            OwnConnections pool,
+            String schema,
+            SchemaGate gate,
+            JobCodec codec,
+            Repetition.Policy policy,
+            boolean signalling) {
+        Database database = new Database(pool, schema, gate, policy, signalling);
+        return new PostgresStore(database, pool, schema, gate, codec, signalling);
+    }
+
+    /**
+     * The same store, whose submissions of jobs that may be claimed at once say so by {@link #signals}; in a caller's transaction
+     * as well.
+     *
+     * @return the store
+     */
+    public PostgresStore signalling() {
+        return pool == null ? this : own(pool, schema, gate, codec, Repetition.Policy.DEFAULT, true);
+    }
+
+    /** {@return what tells that jobs have come in, to those who listen; in a caller's transaction nobody can} */
+    public JobSignals signals() {
+        return new PostgresJobSignals(database, pool, schema);
     }
 
     /**
@@ -102,7 +131,7 @@ public final class PostgresStore {
      * @return the store
      */
     public PostgresStore forLoops() {
-        return pool == null ? this : own(pool, schema, gate, codec, Repetition.Policy.FOR_LOOPS);
+        return pool == null ? this : own(pool, schema, gate, codec, Repetition.Policy.FOR_LOOPS, signalling);
     }
 
     /**
@@ -120,7 +149,8 @@ public final class PostgresStore {
             throw new IllegalStateException("A store in a caller's transaction has no connections of its own.");
         }
         KeptConnection kept = new KeptConnection(pool, answerWithin);
-        return new Reserved(own(kept.connections(), schema, gate, codec, Repetition.Policy.FOR_LOOPS), kept);
+        return new Reserved(
+                own(kept.connections(), schema, gate, codec, Repetition.Policy.FOR_LOOPS, signalling), kept);
     }
 
     /** A store that keeps a connection. */
@@ -183,7 +213,7 @@ public final class PostgresStore {
     }
 
     private PostgresStore in(CallerConnection caller) {
-        return new PostgresStore(new Database(caller, schema, gate), null, schema, gate, codec);
+        return new PostgresStore(new Database(caller, schema, gate, signalling), null, schema, gate, codec, signalling);
     }
 
     /** {@return jobs as rows: create, read, list, change} */

@@ -42,7 +42,8 @@ class BulkCallTest {
                 new OwnConnections(db.database.dataSource()),
                 schema,
                 new SchemaGate(schema, Release.current()),
-                Repetition.Policy.DEFAULT);
+                Repetition.Policy.DEFAULT,
+                false);
         return new BulkCall<>(
                 own,
                 Operation.CANCEL_ALL,

@@ -8,6 +8,7 @@ import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Completion;
 import dev.millrace.store.Controls;
+import dev.millrace.store.Controls.Scope;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobCounts;
 import dev.millrace.store.JobLogStore;
@@ -203,6 +204,20 @@ public final class Calls {
             }
         });
         calls.put("Controls.held", store -> store.controls().held());
+        Scope scope = Scope.queue("paused-queue");
+        calls.put("Controls.pause", store -> {
+            store.controls().pause(scope, "me", null);
+            owner.controls().resume(scope, "me");
+        });
+        calls.put("Controls.resume", store -> {
+            owner.controls().pause(scope, "me", null);
+            try {
+                store.controls().resume(scope, "me");
+            } finally {
+                owner.controls().resume(scope, "me");
+            }
+        });
+        calls.put("Controls.pauses", store -> store.controls().pauses());
     }
 
     private void recovery() {

@@ -12,6 +12,7 @@ import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Completion;
+import dev.millrace.store.Controls.Scope;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobConflictException;
 import dev.millrace.store.JobQuery;
@@ -116,6 +117,10 @@ final class Deeds {
         OF.put(Operation.HOLD, Deeds::holdForAMoment);
         OF.put(Operation.RELEASE_HOLD, deeds -> deeds.store.controls().release(deeds.worker));
         OF.put(Operation.HELD, deeds -> deeds.store.controls().held());
+        OF.put(Operation.PAUSE, Deeds::pauseForAMoment);
+        OF.put(Operation.RESUME, deeds -> deeds.store.controls().resume(deeds.scope(), deeds.worker));
+        OF.put(Operation.PAUSES, deeds -> deeds.store.controls().pauses());
+        OF.put(Operation.PROBE_SIGNALS, deeds -> deeds.store.signals().probe(deeds.worker));
 
         OF.put(Operation.CLOCK, deeds -> deeds.store.clock().now());
     }
@@ -281,6 +286,16 @@ final class Deeds {
     private void holdForAMoment() {
         store.controls().hold(worker, null);
         store.controls().release(worker);
+    }
+
+    private void pauseForAMoment() {
+        Scope scope = scope();
+        store.controls().pause(scope, worker, null);
+        store.controls().resume(scope, worker);
+    }
+
+    private Scope scope() {
+        return random.nextBoolean() ? Scope.queue("default") : Scope.kind(KINDS.get(random.nextInt(KINDS.size())));
     }
 
     private Job changed(Job job) {

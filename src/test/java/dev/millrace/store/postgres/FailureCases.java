@@ -12,6 +12,7 @@ import dev.millrace.store.CancelResult;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Completion;
+import dev.millrace.store.Controls.Scope;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobQuery;
 import dev.millrace.store.Lease;
@@ -29,6 +30,7 @@ import dev.millrace.types.JsonText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -73,7 +75,7 @@ final class FailureCases {
     record Case(Operation operation, String name, Function<StoreFixture, Scene> scene) {
         /** Whether it changes what the others find. */
         boolean runsAlone() {
-            return operation == Operation.HOLD || operation == Operation.RELEASE_HOLD;
+            return RUN_ALONE.contains(operation);
         }
 
         @Override
@@ -81,6 +83,9 @@ final class FailureCases {
             return name.isEmpty() ? operation.name() : operation + ": " + name;
         }
     }
+
+    private static final Set<Operation> RUN_ALONE =
+            EnumSet.of(Operation.HOLD, Operation.RELEASE_HOLD, Operation.PAUSE, Operation.RESUME);
 
     private final List<Case> cases = new ArrayList<>();
 
@@ -124,6 +129,31 @@ final class FailureCases {
             });
         });
         add(Operation.HELD, db -> Scene.read(store -> store.controls().held(), Optional.empty()));
+        Scope scope = Scope.kind("paused-kind");
+        add(
+                Operation.PAUSE,
+                db -> Scene.of(
+                        store -> store.controls().pause(scope, "me", null).by(), "me", answered -> {
+                            assertThat(db.controls.pauses().size() == 1).isIn(true, answered);
+                            db.controls.resume(scope, "me");
+                        }));
+        add(Operation.RESUME, db -> {
+            db.controls.pause(scope, "me", null);
+            return new Scene(store -> store.controls().resume(scope, "me"), Optional.class::isInstance, answered -> {
+                assertThat(db.controls.pauses().isEmpty()).isIn(true, answered);
+                db.controls.resume(scope, "me");
+            });
+        });
+        add(Operation.PAUSES, db -> Scene.read(store -> store.controls().pauses(), List.of()));
+        add(
+                Operation.PROBE_SIGNALS,
+                db -> Scene.of(
+                        store -> {
+                            store.signals().probe("token");
+                            return true;
+                        },
+                        true,
+                        answered -> {}));
     }
 
     private void leases() {

@@ -8,6 +8,7 @@ import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Completion;
+import dev.millrace.store.Controls.Scope;
 import dev.millrace.store.Dimension;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobQuery;
@@ -331,6 +332,21 @@ final class PlanCases {
             return () -> store.controls().release("me");
         });
         plain(Operation.HELD, "no", 3, store -> store.controls().held());
+        plain(Operation.PAUSE, "new", 10, store -> store.controls().pause(Scope.kind("kind-4"), "me", null));
+        with(Operation.RESUME, "paused", 10, store -> {
+            store.controls().pause(Scope.kind("kind-4"), "me", null);
+            return () -> store.controls().resume(Scope.kind("kind-4"), "me");
+        });
+        plain(Operation.PAUSES, "none", 3, store -> store.controls().pauses());
+        plain(Operation.PROBE_SIGNALS, "one", 0, store -> store.signals().probe("token"));
+        with(Operation.CLAIM, "of a paused queue", 5, store -> {
+            store.controls().pause(Scope.queue("default"), "me", null);
+            return () -> store.work().claim(ClaimRequest.of("worker", SOURCE, List.of("kind-4"), 50));
+        });
+        with(Operation.CLAIM, "of a paused kind", 5, store -> {
+            store.controls().pause(Scope.kind("kind-4"), "me", null);
+            return () -> store.work().claim(ClaimRequest.of("worker", SOURCE, List.of("kind-4"), 50));
+        });
         with(Operation.CLAIM, "held", 3, store -> {
             store.controls().hold("me", null);
             return () -> store.work().claim(ClaimRequest.of("worker", SOURCE, List.of("kind-4"), 50));

@@ -35,6 +35,13 @@ class PlansAtSizeTest {
 
     private static final int PAGE = 50;
 
+    /**
+     * Without any statistics PostgreSQL takes one row in two hundred for one that has a key. Up to this many jobs it still looks
+     * for the key; among more it would rather walk through the newest rows until it has found a page of them, and for a rare key
+     * that is all rows. It lasts from a restore of millions of jobs until the first ANALYZE: docs/stores.md says so.
+     */
+    private static final int GUESSED_RIGHT_UP_TO = 1_000_000;
+
     private final TestDatabase database;
     private final PostgresStore store;
 
@@ -47,7 +54,7 @@ class PlansAtSizeTest {
     void whatIsCalledAllTheTime_neverReadsOrSortsTheWholeTable() throws SQLException {
         store.clock().now(); // passes the gate, whose questions are no part of any operation
         LoadedTable.load(database, JOBS, Mix.ENDED);
-        requireCheap("95 % ended, never analyzed");
+        requireCheap("95 % ended, never analyzed", JOBS <= GUESSED_RIGHT_UP_TO ? calls() : withoutKeys());
         LoadedTable.vacuumAndAnalyze(database);
         requireCheap("95 % ended, fresh");
         LoadedTable.load(database, JOBS, Mix.READY);
@@ -107,9 +114,20 @@ class PlansAtSizeTest {
         return IntStream.range(0, number).mapToObj(n -> "kind-" + n).toList();
     }
 
+    private static Map<String, Call> withoutKeys() {
+        Map<String, Call> calls = calls();
+        calls.remove("list a rare queue");
+        calls.remove("list a correlation");
+        return calls;
+    }
+
     private void requireCheap(String state) throws SQLException {
+        requireCheap(state, calls());
+    }
+
+    private void requireCheap(String state, Map<String, Call> calls) throws SQLException {
         List<String> offences = new ArrayList<>();
-        for (Map.Entry<String, Call> entry : calls().entrySet()) {
+        for (Map.Entry<String, Call> entry : calls.entrySet()) {
             try (PlanRecorder recorder = new PlanRecorder(database, Mode.AUTO)) {
                 PostgresStore inTransaction = store.in(recorder.connection());
                 for (int execution = 1; execution <= EXECUTIONS; execution++) {
