@@ -14,9 +14,10 @@ import org.jooq.impl.DSL;
 final class HoldSwitch {
     static final String NAME = "hold";
 
-    /** Nobody has stopped claims and recovery. */
-    static final Condition NOT_HELD =
-            DSL.notExists(DSL.select(CONTROLS.NAME).from(CONTROLS).where(CONTROLS.NAME.eq(DSL.inline(NAME))));
+    /** Nobody has stopped claims and recovery. (By a value, since {@code notExists} takes another type in newer releases of jOOQ.) */
+    static final Condition NOT_HELD = DSL.field(
+                    DSL.select(CONTROLS.NAME).from(CONTROLS).where(CONTROLS.NAME.eq(DSL.inline(NAME))))
+            .isNull();
 
     private HoldSwitch() {}
 }

@@ -68,7 +68,7 @@ final class RowLock {
         ResultQuery<Record1<String>> query = DSL.select(EXECUTION_JOBS.OPERATION_ID)
                 .from(EXECUTION_JOBS)
                 .where(conditions)
-                .and(DSL.exists(DSL.selectOne().from(held)))
+                .and(expiresAt.isNotNull()) // there is one, and it was locked before the job is
                 .forNoKeyUpdate();
         return new RowLock(List.of(held), query, expiresAt.gt(DbTime.LOCKED));
     }
