@@ -348,6 +348,16 @@ public final class Millrace {
         return schema;
     }
 
+    /** {@return the pool that was given} */
+    public DataSource dataSource() {
+        return dataSource;
+    }
+
+    /** {@return how payloads become parameters, and parameters payloads} */
+    public PayloadCodec payloads() {
+        return payloads;
+    }
+
     /** {@return jobs as rows: create, read, change} */
     public JobStore jobs() {
         return store.jobs();

@@ -7,6 +7,7 @@ import dev.millrace.recovery.RecoverySettings;
 import dev.millrace.recovery.RetentionSettings;
 import dev.millrace.recovery.RetentionSweeper;
 import dev.millrace.store.postgres.PostgresStore;
+import dev.millrace.worker.InlineWorker;
 import dev.millrace.worker.JobHandler;
 import dev.millrace.worker.OutcomeBuffer;
 import dev.millrace.worker.Worker;
@@ -231,6 +232,14 @@ public final class WorkerBuilder {
     public WorkerBuilder withoutRetention() {
         this.retention = null;
         return this;
+    }
+
+    /**
+     * {@return the handlers so far, to be called on the caller's thread} What the test kit uses, {@code millrace-testkit}: its
+     * {@code TestKit.withHandlersOf} takes this builder. Starts nothing.
+     */
+    public InlineWorker inline() {
+        return setup.inline();
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.millrace.recovery;
 
 import dev.millrace.job.HeartbeatPolicy;
+import dev.millrace.recovery.StoreWatch.Trust;
 import dev.millrace.store.Claim;
 import dev.millrace.store.Finish;
 import dev.millrace.store.JobQueue;
@@ -30,6 +31,14 @@ final class JobSweep {
 
     /** Rows that appear while the sweep runs belong to the next one. */
     private static final int MAX_BATCHES = 1_000;
+
+    /** Whether a stale heartbeat is to be trusted only after the store was watched. */
+    enum Grace {
+        /** Only then. */
+        KEPT,
+        /** At once. */
+        OVER
+    }
 
     private final RecoverySettings settings;
     private final ReconcilableJobs jobs;
@@ -72,13 +81,13 @@ final class JobSweep {
     }
 
     /** Sweeps once. Throws nothing: what failed is in the result. */
-    Tally run() {
+    Tally run(Grace grace) {
         Tally tally = new Tally();
         try {
             Instant now = probe.send();
             tally.began(now);
             step(tally, this::adaptPace);
-            step(tally, () -> overdueJobs(tally, now));
+            step(tally, () -> overdueJobs(tally, now, grace));
             step(tally, () -> undispatchedJobs(tally));
         } catch (Throwable e) {
             tally.cutShort(e);
@@ -118,7 +127,7 @@ final class JobSweep {
         probe.paceFor(shortestTimeout);
     }
 
-    private void overdueJobs(Tally tally, Instant now) {
+    private void overdueJobs(Tally tally, Instant now, Grace grace) {
         lockedRows.beginSweep();
         String after = "";
         for (int batch = 0; batch < MAX_BATCHES; batch++) {
@@ -129,7 +138,7 @@ final class JobSweep {
                 if (stopped.getAsBoolean()) {
                     return;
                 }
-                step(tally, () -> overdueJob(tally, suspect, reading));
+                step(tally, () -> overdueJob(tally, suspect, reading, grace));
                 after = suspect.attempt().jobId();
             }
             if (suspects.size() < settings.batchSize()) {
@@ -151,7 +160,7 @@ final class JobSweep {
         }
     }
 
-    private void overdueJob(Tally tally, Suspect suspect, Reading reading) {
+    private void overdueJob(Tally tally, Suspect suspect, Reading reading, Grace grace) {
         Claim claim = suspect.claim();
         if (suspect.cause() == Cause.DURATION) {
             Finish finish = claim == null ? Verdict.tooLong() : Verdict.tooLong(claim, reading.now);
@@ -168,17 +177,18 @@ final class JobSweep {
                             + " by this release. It is left to a newer one, or until its maximum duration is over.",
                     null);
         } else {
-            silentJob(tally, suspect, claim, reading);
+            silentJob(tally, suspect, claim, reading, grace);
         }
     }
 
-    private void silentJob(Tally tally, Suspect suspect, Claim claim, Reading reading) {
+    private void silentJob(Tally tally, Suspect suspect, Claim claim, Reading reading, Grace grace) {
         HeartbeatPolicy heartbeat = claim.job().policies().heartbeat();
         boolean wasLocked = lockedRows.remembers(suspect.attempt());
         // A probe from after the read: without it, nobody has watched the store while the read was on its way.
         probe.sendUnlessAnsweredSince(reading.receivedAt);
         Duration age = Verdict.heartbeatAge(claim.job(), reading.now);
-        switch (watch.trust(heartbeat.timeout(), age, reading.sentAt)) {
+        Trust trust = grace == Grace.OVER ? Trust.WATCHED : watch.trust(heartbeat.timeout(), age, reading.sentAt);
+        switch (trust) {
             case NOT_YET -> {
                 tally.held();
                 tally.lookAgainIn(watch.untilTrusted(heartbeat.timeout()));

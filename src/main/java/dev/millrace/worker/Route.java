@@ -3,6 +3,8 @@ package dev.millrace.worker;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
+import java.util.Map;
+import java.util.Objects;
 
 /**
  * A kind of job with the handler for it.
@@ -12,6 +14,22 @@ import dev.millrace.job.PayloadCodec;
 record Route<T>(JobType<T> type, JobHandler<? super T> handler) {
     String kind() {
         return type.kind();
+    }
+
+    /**
+     * Adds a handler to those of other kinds.
+     *
+     * @throws InvalidWorkerException if the kind has one already
+     */
+    static <T> void add(Map<String, Route<?>> routes, JobType<T> type, JobHandler<? super T> handler) {
+        Objects.requireNonNull(handler, "handler");
+        if (routes.putIfAbsent(type.kind(), new Route<T>(type, handler)) != null) {
+            throw new InvalidWorkerException(
+                    "handlers",
+                    "a second handler for the kind \"" + type.kind() + "\"",
+                    "one handler for each kind",
+                    "Remove one of them, or give its jobs another kind.");
+        }
     }
 
     /** Decodes the payload and runs the handler. */

@@ -45,14 +45,7 @@ public final class WorkerSetup {
      * @throws InvalidWorkerException if the kind has a handler already
      */
     public <T> WorkerSetup handle(JobType<T> type, JobHandler<? super T> handler) {
-        Objects.requireNonNull(handler, "handler");
-        if (routes.putIfAbsent(type.kind(), new Route<T>(type, handler)) != null) {
-            throw new InvalidWorkerException(
-                    "handlers",
-                    "a second handler for the kind \"" + type.kind() + "\"",
-                    "one handler for each kind",
-                    "Remove one of them, or give its jobs another kind.");
-        }
+        Route.add(routes, type, handler);
         return this;
     }
 
@@ -183,6 +176,11 @@ public final class WorkerSetup {
                 List.copyOf(beginnings),
                 List.copyOf(companions),
                 timings);
+    }
+
+    /** {@return the handlers so far, to be called on the caller's thread} What the test kit uses. */
+    public InlineWorker inline() {
+        return new InlineWorker(settings, codec, routes);
     }
 
     /** {@return a worker that is started} As {@link #build}, then {@link Worker#start}. */

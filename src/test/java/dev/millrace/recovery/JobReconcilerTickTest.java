@@ -105,6 +105,20 @@ class JobReconcilerTickTest {
     }
 
     @Test
+    void tickWithoutGrace_trustsStaleHeartbeatsAtOnce_butNotFreshOnes_andOnlyItself() {
+        store.claimed("a");
+        clock.advance(STALE);
+        store.claimed("fresh");
+        SweepReport report = reconciler.tickWithoutGrace();
+        assertThat(report.requeued()).isOne();
+        assertThat(report.held()).isZero();
+        assertThat(store.finished).containsOnlyKeys("a");
+        store.claimed("b");
+        clock.advance(ofHours(1));
+        assertThat(reconciler.tick().suspended()).isTrue();
+    }
+
+    @Test
     void reconcilerThatHasJustStarted_holdsStaleHeartbeats_forOneTimeout() {
         store.claimed("a");
         clock.advance(ofHours(1));

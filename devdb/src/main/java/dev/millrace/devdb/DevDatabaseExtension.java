@@ -47,6 +47,16 @@ public final class DevDatabaseExtension implements ParameterResolver {
 
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+        return databaseOf(context);
+    }
+
+    /**
+     * The database of a test class, for extensions that build on it.
+     *
+     * @param context of the class, which is annotated with {@link MillraceDatabase}, or of one of its tests
+     * @return the same database that the class is given
+     */
+    public static TestDatabase databaseOf(ExtensionContext context) {
         ExtensionContext owner = owner(context);
         return kept(owner, OfClass.class, () -> new OfClass(create(owner))).database();
     }
