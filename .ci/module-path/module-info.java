@@ -4,6 +4,7 @@ module shop {
     requires dev.millrace.db;
     requires dev.millrace.devdb;
     requires dev.millrace.jooq;
+    requires dev.millrace.testkit;
     requires com.fasterxml.jackson.databind;
     requires java.sql;
     requires org.jooq;

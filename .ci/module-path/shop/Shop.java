@@ -6,12 +6,14 @@ import dev.millrace.Millrace;
 import dev.millrace.db.Migrator;
 import dev.millrace.devdb.DevDatabase;
 import dev.millrace.job.JobType;
+import dev.millrace.testkit.TestKit;
 import java.time.Duration;
 import java.util.List;
 import org.jooq.SQLDialect;
 import org.jooq.impl.DSL;
 
-/** Touches each of the library's modules on a real server: migrations, tables, a worker, the development database. */
+/** Touches each of the library's modules on a real server: migrations, tables, a worker, the development database,
+ * the test kit. */
 public final class Shop {
 
     record Order(int number) {}
@@ -21,6 +23,7 @@ public final class Shop {
         try (var database = DevDatabase.start()) {
             var millrace = Millrace.on(database.dataSource());
             millrace.migrate();
+            TestKit.on(millrace).assertNothingSubmitted();
             var schema = Migrator.of(database.dataSource()).state();
             var job = millrace.submit(confirm, new Order(7));
             var worker = millrace.worker()
@@ -30,7 +33,8 @@ public final class Shop {
             }
             int jobs = DSL.using(database.dataSource(), SQLDialect.POSTGRES).fetchCount(EXECUTION_JOBS);
             System.out.println("Schema " + schema.status() + ", " + jobs + " job");
-            for (var type : List.of(Millrace.class, Migrator.class, DevDatabase.class, EXECUTION_JOBS.getClass())) {
+            for (var type : List.of(
+                    Millrace.class, Migrator.class, DevDatabase.class, TestKit.class, EXECUTION_JOBS.getClass())) {
                 System.out.println(type.getName() + " is in " + type.getModule());
             }
         }
