@@ -2,13 +2,7 @@ package dev.millrace.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** The README shows code and commands that are run. */
@@ -17,11 +11,11 @@ class ReadmeTest {
     private static final Path PLAIN_PROJECT = Path.of("projects/plain");
     private static final int FIRST_EXAMPLE_LINES = 20;
 
-    private final String readme = read(Path.of("../README.md"));
+    private final Document readme = Document.of(Path.of("../README.md"));
 
     @Test
     void javaBlocks_areTheTaggedSections() {
-        assertThat(blocks("java"))
+        assertThat(readme.blocks("java"))
                 .containsExactly(
                         section("first/FirstJob.java", "first"), section("first/OrderAndJob.java", "transaction"));
     }
@@ -35,66 +29,34 @@ class ReadmeTest {
 
     @Test
     void firstExample_isThatOfThePlainProject() {
-        assertThat(read(PLAIN_PROJECT.resolve("src/main/java/FirstJob.java")))
+        assertThat(Document.of(PLAIN_PROJECT.resolve("src/main/java/FirstJob.java"))
+                        .text())
                 .isEqualTo(section("first/FirstJob.java", "first"));
     }
 
     @Test
     void xmlBlocks_areInThePlainProject() {
-        String project = unindented(read(PLAIN_PROJECT.resolve("pom.xml")));
+        String project = Document.of(PLAIN_PROJECT.resolve("pom.xml")).unindented();
 
-        assertThat(blocks("xml"))
+        assertThat(readme.blocks("xml"))
                 .isNotEmpty()
-                .allSatisfy(block -> assertThat(project).contains(unindented(block)));
+                .allSatisfy(block -> assertThat(project).contains(Document.unindented(block)));
     }
 
     @Test
     void shellBlocks_areTwoCommands() {
-        assertThat(blocks("sh")).containsExactly("./mvnw -q -Pdemo compile -pl examples -am\n", "./mvnw -B verify\n");
+        assertThat(readme.blocks("sh"))
+                .containsExactly("./mvnw -q -Pdemo compile -pl examples -am\n", "./mvnw -B verify\n");
     }
 
     @Test
     void links_leadToFiles() {
-        List<String> targets = Pattern.compile("]\\(([^):#]+)(#[^)]*)?\\)")
-                .matcher(readme)
-                .results()
-                .map(link -> link.group(1))
-                .toList();
-
-        assertThat(targets)
+        assertThat(readme.links())
                 .isNotEmpty()
                 .allSatisfy(target -> assertThat(Path.of("..", target)).exists());
     }
 
-    private List<String> blocks(String language) {
-        return Pattern.compile("^```" + language + "\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL)
-                .matcher(readme)
-                .results()
-                .map(block -> block.group(1))
-                .toList();
-    }
-
-    /** What stands between the tags, without the indentation that all of it has. */
     private static String section(String file, String tag) {
-        MatchResult section = Pattern.compile(
-                        "^ *// tag::" + tag + "\\[]\n(.*?)^ *// end::" + tag + "\\[]$",
-                        Pattern.MULTILINE | Pattern.DOTALL)
-                .matcher(read(EXAMPLES.resolve(file)))
-                .results()
-                .findFirst()
-                .orElseThrow(() -> new AssertionError("There is no section " + tag + " in " + file));
-        return section.group(1).stripTrailing().stripIndent() + "\n";
-    }
-
-    private static String unindented(String text) {
-        return text.lines().map(String::strip).collect(Collectors.joining("\n"));
-    }
-
-    private static String read(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            throw new AssertionError("Can't be read: " + file.toAbsolutePath(), e);
-        }
+        return Document.of(EXAMPLES.resolve(file)).section(tag);
     }
 }

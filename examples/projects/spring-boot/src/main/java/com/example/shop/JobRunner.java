@@ -1,6 +1,7 @@
 package com.example.shop;
 
 import dev.millrace.Millrace;
+import dev.millrace.WorkerBuilder;
 import dev.millrace.worker.Worker;
 import java.time.Duration;
 import org.springframework.context.SmartLifecycle;
@@ -21,12 +22,16 @@ class JobRunner implements SmartLifecycle {
         this.orders = orders;
     }
 
+    /** The worker of this application, not started yet. */
+    WorkerBuilder worker() {
+        return millrace.worker()
+                .handle(Orders.CONFIRM, (confirmation, context) -> orders.confirm(confirmation))
+                .pollInterval(Duration.ofSeconds(1));
+    }
+
     @Override
     public void start() {
-        worker = millrace.worker()
-                .handle(Orders.CONFIRM, (confirmation, context) -> orders.confirm(confirmation))
-                .pollInterval(Duration.ofSeconds(1))
-                .start();
+        worker = worker().start();
     }
 
     /** Lets the handlers finish, for as long as the worker's drain timeout says. */

@@ -5,24 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.example.shop.Orders.PaymentRefusedException;
 import dev.millrace.Millrace;
-import dev.millrace.devdb.DevDatabase;
 import dev.millrace.types.JobStatus;
 import java.time.Duration;
 import java.util.List;
 import org.jooq.DSLContext;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.test.context.DynamicPropertyRegistry;
-import org.springframework.test.context.DynamicPropertySource;
 
-/** The application as it is started, with Flyway settings of its own that Millrace's migrations must not notice. */
-@SpringBootTest(properties = {"spring.flyway.table=shop_history", "spring.flyway.placeholders.schema=elsewhere"})
-class OrdersTest {
-    /** Ends with the JVM, after the application has closed its pool. */
-    private static final DevDatabase SERVER = DevDatabase.start();
-
+/** Orders and their jobs in the running application. */
+class OrdersTest extends ShopTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @Autowired
@@ -36,13 +28,6 @@ class OrdersTest {
 
     @Autowired
     private JdbcTemplate jdbc;
-
-    @DynamicPropertySource
-    static void database(DynamicPropertyRegistry properties) {
-        properties.add("spring.datasource.url", SERVER::jdbcUrl);
-        properties.add("spring.datasource.username", SERVER::user);
-        properties.add("spring.datasource.password", SERVER::password);
-    }
 
     @Test
     void place_committed_runsTheJob() throws Exception {
