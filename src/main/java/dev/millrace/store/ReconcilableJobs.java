@@ -1,6 +1,7 @@
 package dev.millrace.store;
 
 import dev.millrace.types.JobStatus;
+import dev.millrace.types.Priority;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -79,8 +80,21 @@ public interface ReconcilableJobs {
      * @param version its version
      * @param backend {@code local}, or which remote backend it is for
      * @param cancellationRequested whether someone wants it cancelled
+     * @param due whether its next attempt may begin, as far as its back-off goes
+     * @param showsProgress whether it has a percentage or a phase
+     * @param priority how urgent it is
+     * @param createdAt when it was created
      */
-    record Candidate(String jobId, JobStatus status, long version, String backend, boolean cancellationRequested) {}
+    record Candidate(
+            String jobId,
+            JobStatus status,
+            long version,
+            String backend,
+            boolean cancellationRequested,
+            boolean due,
+            boolean showsProgress,
+            Priority priority,
+            Instant createdAt) {}
 
     /**
      * A claimed job that is overdue.

@@ -47,6 +47,13 @@ enum Operation {
     SHORTEST_TIMEOUT(REPEATABLE, "read heartbeat timeouts"),
     CANDIDATES(REPEATABLE, "look for jobs to reconcile"),
 
+    GET_REMOTE(REPEATABLE, "read remote job \"%s\""),
+    BEGIN_REMOTE(CONFIRMABLE, "begin an attempt at remote job \"%s\""),
+    RUNNING_REMOTE(REPEATABLE, "note that remote job \"%s\" runs"),
+    PROGRESS_REMOTE(REPEATABLE, "note the progress of remote job \"%s\""),
+    FINISH_REMOTE(CONFIRMABLE, "finish remote job \"%s\""),
+    CLEAR_PROGRESS(REPEATABLE, "clear the progress of job \"%s\""),
+
     ACQUIRE(ONCE, "acquire lease \"%s\""),
     RENEW(REPEATABLE, "renew lease \"%s\""),
     RELEASE_LEASE(REPEATABLE, "release lease \"%s\""),

@@ -105,6 +105,9 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
         Checks.atLeast("limit", limit, 1);
         // By both columns: for ids alone the planner would take the primary key, and walk past all that has ended.
         Field<String> status = EXECUTION_JOBS.STATUS.coerce(SQLDataType.CLOB);
+        Field<Boolean> due = DSL.field(PostgresRemoteJobs.due(DbTime.STATEMENT)).as("due");
+        Field<Boolean> showsProgress =
+                DSL.field(PostgresRemoteJobs.SHOWS_PROGRESS).as("shows_progress");
         return database.run(
                 Operation.CANDIDATES,
                 dsl -> dsl.select(
@@ -112,7 +115,11 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
                                 EXECUTION_JOBS.STATUS,
                                 EXECUTION_JOBS.VERSION,
                                 EXECUTION_JOBS.BACKEND,
-                                EXECUTION_JOBS.CANCELLATION_REQUESTED)
+                                EXECUTION_JOBS.CANCELLATION_REQUESTED,
+                                due,
+                                showsProgress,
+                                EXECUTION_JOBS.PRIORITY,
+                                EXECUTION_JOBS.CREATED_AT)
                         .from(EXECUTION_JOBS)
                         .where(HoldSwitch.NOT_HELD)
                         .and(RECONCILABLE)
@@ -120,8 +127,16 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
                                 .gt(after == null ? "" : after.status().literal(), after == null ? "" : after.jobId()))
                         .orderBy(status, EXECUTION_JOBS.OPERATION_ID)
                         .limit(DSL.inline(limit))
-                        .fetch(row ->
-                                new Candidate(row.value1(), row.value2(), row.value3(), row.value4(), row.value5())));
+                        .fetch(row -> new Candidate(
+                                row.value1(),
+                                row.value2(),
+                                row.value3(),
+                                row.value4(),
+                                row.value5(),
+                                row.value6(),
+                                row.value7(),
+                                row.value8(),
+                                row.value9())));
     }
 
     @Override

@@ -10,6 +10,7 @@ import dev.millrace.store.JobStore;
 import dev.millrace.store.LeaseStore;
 import dev.millrace.store.LogSettings;
 import dev.millrace.store.ReconcilableJobs;
+import dev.millrace.store.RemoteJobs;
 import dev.millrace.store.ResultPackageStore;
 import dev.millrace.store.Retention;
 import dev.millrace.store.StoreClock;
@@ -34,6 +35,7 @@ public final class PostgresStore {
     private final JobQueue queue;
     private final WorkSource work;
     private final ReconcilableJobs reconcilable;
+    private final RemoteJobs remote;
     private final LeaseStore leases;
     private final Controls controls;
     private final StoreClock clock;
@@ -67,6 +69,7 @@ public final class PostgresStore {
         this.queue = new PostgresJobQueue(database, source, codec);
         this.work = source;
         this.reconcilable = new PostgresReconcilableJobs(database, codec);
+        this.remote = new PostgresRemoteJobs(database, codec, source);
         this.leases = new PostgresLeaseStore(database);
         this.controls = new PostgresControls(database);
         this.clock = new PostgresStoreClock(database);
@@ -234,6 +237,11 @@ public final class PostgresStore {
     /** {@return what a reconciler needs} */
     public ReconcilableJobs reconcilable() {
         return reconcilable;
+    }
+
+    /** {@return attempts at jobs of remote backends} */
+    public RemoteJobs remote() {
+        return remote;
     }
 
     /** {@return named rights that one owner holds at a time} */

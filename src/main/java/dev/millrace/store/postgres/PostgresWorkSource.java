@@ -183,7 +183,8 @@ final class PostgresWorkSource implements WorkSource {
                 "job \"" + attempt.jobId() + "\" was changed by others while its attempt was to be ended; try again.");
     }
 
-    private Map<Field<?>, Object> assignments(Record row, Finish finish, Notes notes) {
+    /** What the ending of an attempt assigns to its row, which holds the clock as well. */
+    Map<Field<?>, Object> assignments(Record row, Finish finish, Notes notes) {
         Claim current;
         try {
             current = Attempts.claim(rows, row);

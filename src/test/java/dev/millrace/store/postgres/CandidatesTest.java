@@ -13,6 +13,7 @@ import dev.millrace.store.Claim;
 import dev.millrace.store.Finish;
 import dev.millrace.store.ReconcilableJobs.Candidate;
 import dev.millrace.types.JobStatus;
+import dev.millrace.types.Priority;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -101,8 +102,36 @@ class CandidatesTest {
         db.jobs.cancel(running.job().id(), null, null);
         assertThat(db.reconcilable.candidates(null, 100))
                 .containsExactlyInAnyOrder(
-                        new Candidate(remote.id(), JobStatus.QUEUED, 1, "farm", false),
-                        new Candidate(running.job().id(), JobStatus.RUNNING, 4, "local", true));
+                        new Candidate(
+                                remote.id(),
+                                JobStatus.QUEUED,
+                                1,
+                                "farm",
+                                false,
+                                true,
+                                false,
+                                Priority.NORMAL,
+                                remote.createdAt()),
+                        new Candidate(
+                                running.job().id(),
+                                JobStatus.RUNNING,
+                                4,
+                                "local",
+                                true,
+                                true,
+                                true,
+                                Priority.NORMAL,
+                                running.job().createdAt()));
+    }
+
+    @Test
+    void candidate_thatWaitsForItsNextAttempt_isNotDue() {
+        Claim retrying = db.running("k");
+        db.work.finish(retrying, new Finish.Retry(Duration.ofHours(1), "again"));
+        assertThat(db.reconcilable.candidates(null, 100)).singleElement().satisfies(candidate -> {
+            assertThat(candidate.due()).isFalse();
+            assertThat(candidate.showsProgress()).isFalse();
+        });
     }
 
     @Test

@@ -18,8 +18,10 @@ import dev.millrace.store.JobConflictException;
 import dev.millrace.store.JobQuery;
 import dev.millrace.store.Lease;
 import dev.millrace.store.LogEntry;
+import dev.millrace.store.Notes;
 import dev.millrace.store.ReconcilableJobs.Expiry;
 import dev.millrace.store.ReconcilableJobs.Suspect;
+import dev.millrace.store.RemoteJobs;
 import dev.millrace.store.Retention;
 import dev.millrace.store.StoreException;
 import dev.millrace.types.JobStatus;
@@ -95,6 +97,19 @@ final class Deeds {
         OF.put(Operation.EXPIRE, Deeds::expire);
         OF.put(Operation.IS_LOCKED, Deeds::isLocked);
         OF.put(Operation.SHORTEST_TIMEOUT, deeds -> deeds.store.reconcilable().shortestHeartbeatTimeout());
+
+        OF.put(Operation.GET_REMOTE, deeds -> deeds.store.remote().get(deeds.remoteId()));
+        OF.put(Operation.BEGIN_REMOTE, Deeds::begin);
+        OF.put(
+                Operation.RUNNING_REMOTE,
+                deeds -> deeds.withRemoteClaim(
+                        (lease, claim) -> deeds.store.remote().running(claim.attempt(), deeds.worker, lease)));
+        OF.put(
+                Operation.PROGRESS_REMOTE,
+                deeds -> deeds.withRemoteClaim(
+                        (lease, claim) -> deeds.store.remote().progress(claim.attempt(), 70.0, null, lease)));
+        OF.put(Operation.FINISH_REMOTE, deeds -> deeds.withRemoteClaim(deeds::finishRemote));
+        OF.put(Operation.CLEAR_PROGRESS, Deeds::clearProgress);
 
         OF.put(Operation.APPEND, deeds -> deeds.append(line -> line.withEventId("event-" + deeds.random.nextInt(50))));
         OF.put(Operation.APPEND_WITHOUT_EVENT_ID, deeds -> deeds.append(line -> line));
@@ -214,8 +229,8 @@ final class Deeds {
 
     private NewJob job(String id) {
         NewJob job = NewJob.of(id, KINDS.get(ledger.ids.indexOf(id) % KINDS.size()), JsonText.of("{}"));
-        return job.withPolicies(job.policies().withRetry(RetryPolicy.fixed(1_000, Duration.ZERO)))
-                .withDelay(delay());
+        NewJob retried = job.withPolicies(job.policies().withRetry(RetryPolicy.fixed(1_000, Duration.ZERO)));
+        return ledger.isRemote(id) ? retried.withSpec(retried.spec().withBackend("farm")) : retried.withDelay(delay());
     }
 
     private void submit(PostgresStore where, String id) {
@@ -393,6 +408,43 @@ final class Deeds {
                         EXECUTION_JOBS.LAST_HEARTBEAT_AT.sub(DSL.val(Duration.ofDays(1), DbTime.DURATION)))
                 .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
                 .execute();
+    }
+
+    private String remoteId() {
+        return ledger.remoteId(random);
+    }
+
+    private void begin() {
+        store.leases()
+                .acquire(lease(), worker, LEASE)
+                .ifPresent(lease -> store.jobs()
+                        .get(remoteId())
+                        .filter(job -> job.status() == JobStatus.QUEUED)
+                        .flatMap(job -> store.remote().begin(job.id(), job.version(), worker, UUID.randomUUID(), lease))
+                        .ifPresent(ledger::claimed));
+    }
+
+    private void withRemoteClaim(BiConsumer<Lease, Claim> deed) {
+        Claim claim = ledger.claim(remoteId(), random);
+        if (claim != null) {
+            store.leases().acquire(lease(), worker, LEASE).ifPresent(lease -> deed.accept(lease, claim));
+        }
+    }
+
+    private void finishRemote(Lease lease, Claim claim) {
+        Finish finish = finish();
+        if (store.remote().finish(claim.attempt(), finish, new Notes(List.of(), List.of(worker)), lease)
+                == RemoteJobs.Answer.DONE) {
+            ledger.finished(claim, finish);
+        }
+    }
+
+    private void clearProgress() {
+        store.leases()
+                .acquire(lease(), worker, LEASE)
+                .ifPresent(lease -> store.jobs()
+                        .get(id())
+                        .ifPresent(job -> store.remote().clearProgress(job.id(), job.version(), lease)));
     }
 
     private void isLocked() {

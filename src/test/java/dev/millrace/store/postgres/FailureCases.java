@@ -18,15 +18,18 @@ import dev.millrace.store.JobQuery;
 import dev.millrace.store.Lease;
 import dev.millrace.store.LogEntry;
 import dev.millrace.store.LogPage;
+import dev.millrace.store.Notes;
 import dev.millrace.store.Pulse;
 import dev.millrace.store.ReconcilableJobs.Candidate;
 import dev.millrace.store.ReconcilableJobs.Expiry;
 import dev.millrace.store.ReconcilableJobs.Suspect;
+import dev.millrace.store.RemoteJobs;
 import dev.millrace.store.Retention.Batch;
 import dev.millrace.store.Retention.Subject;
 import dev.millrace.store.RetryResult;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
+import dev.millrace.types.Priority;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -99,6 +102,7 @@ final class FailureCases {
         all.queue();
         all.attempts();
         all.recovery();
+        all.remote();
         all.listsAndCounts();
         all.logs();
         all.resultsAndRetention();
@@ -410,10 +414,21 @@ final class FailureCases {
         add(Operation.CANDIDATES, db -> {
             NewJob job = StoreFixture.newJob(kind());
             String id = db.submit(job.withSpec(job.spec().withBackend("farm"))).id();
-            Candidate before = new Candidate(id.substring(0, id.length() - 1), JobStatus.QUEUED, 1, "farm", false);
+            Instant created = db.get(id).createdAt();
+            Candidate before = new Candidate(
+                    id.substring(0, id.length() - 1),
+                    JobStatus.QUEUED,
+                    1,
+                    "farm",
+                    false,
+                    true,
+                    false,
+                    Priority.NORMAL,
+                    created);
             return Scene.read(
                     store -> store.reconcilable().candidates(before, 1),
-                    List.of(new Candidate(id, JobStatus.QUEUED, 1, "farm", false)));
+                    List.of(new Candidate(
+                            id, JobStatus.QUEUED, 1, "farm", false, true, false, Priority.NORMAL, created)));
         });
         add(Operation.EXPIRE, "of one that may try again", db -> {
             Suspect suspect = overdue(db);
@@ -456,6 +471,71 @@ final class FailureCases {
                     store -> store.reconcilable().shortestHeartbeatTimeout(),
                     Optional.class::isInstance,
                     answered -> {});
+        });
+    }
+
+    private void remote() {
+        add(Operation.GET_REMOTE, db -> {
+            Claim claim = begun(db, held(db));
+            return Scene.read(store -> store.remote().get(claim.job().id()), Optional.of(claim));
+        });
+        add(Operation.BEGIN_REMOTE, db -> {
+            Lease lease = held(db);
+            Job job = remote(db);
+            UUID token = UUID.randomUUID();
+            return new Scene(
+                    store -> store.remote().begin(job.id(), 1, "node", token, lease),
+                    begun -> ((Optional<?>) begun).isPresent(),
+                    answered -> {
+                        Claim now = db.store.remote().get(job.id()).orElseThrow();
+                        assertThat(now.job().state().attemptCount()).isBetween(answered ? 1 : 0, 1);
+                        assertThat(now.token()).isIn(token, answered ? token : null);
+                    });
+        });
+        add(Operation.RUNNING_REMOTE, db -> {
+            Lease lease = held(db);
+            Claim claim = begun(db, lease);
+            return Scene.of(
+                    store -> store.remote().running(claim.attempt(), "op", lease),
+                    RemoteJobs.Answer.DONE,
+                    answered -> assertThat(db.get(claim.job().id()).version()).isBetween(answered ? 3L : 2L, 3L));
+        });
+        add(Operation.PROGRESS_REMOTE, db -> {
+            Lease lease = held(db);
+            Claim claim = begun(db, lease);
+            return Scene.of(
+                    store -> store.remote().progress(claim.attempt(), 50.0, "half", lease),
+                    RemoteJobs.Answer.DONE,
+                    answered -> assertThat(db.get(claim.job().id()).state().percentComplete())
+                            .isIn(50.0, answered ? 50.0 : null));
+        });
+        for (Finish finish : List.of(
+                new Finish.Succeed(),
+                new Finish.Fail("no", Finish.Fail.Reason.HANDLER),
+                new Finish.Retry(Duration.ofHours(1), "no"))) {
+            add(Operation.FINISH_REMOTE, finish.toString(), db -> {
+                Lease lease = held(db);
+                Claim claim = begun(db, lease);
+                return Scene.of(
+                        store -> store.remote()
+                                .finish(claim.attempt(), finish, new Notes(List.of(), List.of("a")), lease),
+                        RemoteJobs.Answer.DONE,
+                        answered -> {
+                            Job job = db.get(claim.job().id());
+                            assertThat(job.version()).isBetween(answered ? 3L : 2L, 3L);
+                            boolean says = job.version() == 3 && !(finish instanceof Finish.Succeed);
+                            assertThat(job.outcome().history()).hasSize(says ? 1 : 0);
+                        });
+            });
+        }
+        add(Operation.CLEAR_PROGRESS, db -> {
+            Lease lease = held(db);
+            Job job = putBack(db);
+            return new Scene(
+                    store -> store.remote().clearProgress(job.id(), job.version(), lease),
+                    Boolean.class::isInstance,
+                    answered -> assertThat(db.get(job.id()).state().currentPhase())
+                            .isIn(null, answered ? null : job.state().currentPhase()));
         });
     }
 
@@ -628,6 +708,25 @@ final class FailureCases {
         String kind = kind();
         db.submit(kind);
         return db.claimOne(kind);
+    }
+
+    private static Job remote(StoreFixture db) {
+        NewJob job = StoreFixture.newJob(kind());
+        return db.submit(job.withSpec(job.spec().withBackend("farm")));
+    }
+
+    private static Claim begun(StoreFixture db, Lease lease) {
+        return db.store
+                .remote()
+                .begin(remote(db).id(), 1, "node", UUID.randomUUID(), lease)
+                .orElseThrow();
+    }
+
+    /** A job that shows the phase of an attempt that is over. */
+    private static Job putBack(StoreFixture db) {
+        Job job = db.get(db.running(kind()).job().id());
+        db.jobs.compareAndSet(job, job.withStatus(JobStatus.QUEUED), Duration.ofHours(1));
+        return db.get(job.id());
     }
 
     private static String unplaced(StoreFixture db) {

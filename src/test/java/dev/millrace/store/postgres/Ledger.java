@@ -48,6 +48,9 @@ final class Ledger {
     /** How many of the jobs, the last ones, may be overwritten by others at any time. */
     private static final int SEEDED = 10;
 
+    /** One of so many is for a backend. */
+    private static final int REMOTE = 10;
+
     /** In the order in which callers lock them. */
     final List<String> ids;
 
@@ -109,6 +112,16 @@ final class Ledger {
 
     String seededId(Random random) {
         return ids.get(ids.size() - 1 - random.nextInt(SEEDED));
+    }
+
+    /** Whether jobs of this id are for a backend. */
+    boolean isRemote(String id) {
+        int number = ids.indexOf(id);
+        return number % REMOTE == 3 && number < ids.size() - SEEDED;
+    }
+
+    String remoteId(Random random) {
+        return ids.get(random.nextInt((ids.size() - SEEDED) / REMOTE) * REMOTE + 3);
     }
 
     boolean isDeletable(Life life) {

@@ -14,6 +14,7 @@ import dev.millrace.store.Finish;
 import dev.millrace.store.JobQuery;
 import dev.millrace.store.Lease;
 import dev.millrace.store.LogEntry;
+import dev.millrace.store.Notes;
 import dev.millrace.store.ReconcilableJobs.Cause;
 import dev.millrace.store.ReconcilableJobs.Suspect;
 import dev.millrace.store.Retention.Subject;
@@ -59,6 +60,7 @@ final class PlanCases {
         all.claims();
         all.attempts();
         all.recovery();
+        all.remote();
         all.leases();
         all.controls();
         all.deeds();
@@ -293,6 +295,55 @@ final class PlanCases {
                 225,
                 store -> store.reconcilable().shortestHeartbeatTimeout());
         plain(Operation.CLOCK, "now", 0, store -> store.clock().now());
+    }
+
+    private void remote() {
+        with(Operation.GET_REMOTE, "one", 4, store -> {
+            String id = begun(store, lease(store)).job().id();
+            return () -> store.remote().get(id);
+        });
+        with(Operation.BEGIN_REMOTE, "queued", 100, store -> {
+            Lease lease = lease(store);
+            String id = remote(store);
+            return () -> store.remote().begin(id, 1, "node", UUID.randomUUID(), lease);
+        });
+        with(Operation.RUNNING_REMOTE, "one", 100, store -> {
+            Lease lease = lease(store);
+            Claim claim = begun(store, lease);
+            return () -> store.remote().running(claim.attempt(), "operation", lease);
+        });
+        with(Operation.PROGRESS_REMOTE, "one", 40, store -> {
+            Lease lease = lease(store);
+            Claim claim = begun(store, lease);
+            return () -> store.remote().progress(claim.attempt(), 50.0, "half", lease);
+        });
+        for (Finish finish : List.of(new Finish.Succeed(), new Finish.Retry(Duration.ofSeconds(30), "broken"))) {
+            with(Operation.FINISH_REMOTE, finish.getClass().getSimpleName(), 100, store -> {
+                Lease lease = lease(store);
+                Claim claim = begun(store, lease);
+                return () -> store.remote().finish(claim.attempt(), finish, Notes.NONE, lease);
+            });
+        }
+        with(Operation.CLEAR_PROGRESS, "one", 40, store -> {
+            Lease lease = lease(store);
+            Job job = store.jobs().get(claimed(store).job().id()).orElseThrow();
+            store.jobs().compareAndSet(job, job.withStatus(JobStatus.QUEUED));
+            return () -> store.remote().clearProgress(job.id(), job.version() + 1, lease);
+        });
+    }
+
+    private static String remote(PostgresStore store) {
+        NewJob job = newJob();
+        return store.jobs()
+                .submit(job.withSpec(job.spec().withBackend("farm")))
+                .job()
+                .id();
+    }
+
+    private static Claim begun(PostgresStore store, Lease lease) {
+        return store.remote()
+                .begin(remote(store), 1, "node", UUID.randomUUID(), lease)
+                .orElseThrow();
     }
 
     private void leases() {
