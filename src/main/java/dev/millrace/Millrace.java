@@ -3,11 +3,15 @@ package dev.millrace;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.millrace.backend.Backend;
 import dev.millrace.db.MigrationReport;
 import dev.millrace.db.Migrator;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
+import dev.millrace.recovery.BackendReconciler;
+import dev.millrace.recovery.BackendSettings;
+import dev.millrace.recovery.BackendStores;
 import dev.millrace.recovery.JobReconciler;
 import dev.millrace.recovery.RecoverySettings;
 import dev.millrace.recovery.RetentionSettings;
@@ -314,7 +318,7 @@ public final class Millrace {
 
     /** {@return a worker for this database, to be given its handlers and started} */
     public WorkerBuilder worker() {
-        return new WorkerBuilder(store.forLoops(), payloads, wakeUps);
+        return new WorkerBuilder(store.forLoops(), store.leases(), payloads, wakeUps);
     }
 
     /**
@@ -326,6 +330,29 @@ public final class Millrace {
     public JobReconciler reconciler(RecoverySettings settings) {
         PostgresStore looping = store.forLoops();
         return new JobReconciler(settings, looping.reconcilable(), looping.queue());
+    }
+
+    /**
+     * {@return a reconciler of remote backends for this database, not started yet: for a process that looks after their jobs
+     * without being a worker} Workers bring their own.
+     *
+     * @param settings how often it looks, and how much at once
+     * @param backends the backends, each with a name of its own; they are not closed with it
+     * @throws IllegalArgumentException if two have the same name, or one is named {@code local}
+     */
+    public BackendReconciler backendReconciler(BackendSettings settings, Backend... backends) {
+        return new BackendReconciler(settings, backendStores(store.forLoops(), store.leases()), List.of(backends));
+    }
+
+    /** @param leases that repeat a renewal by themselves: a lease ends at the first one that fails */
+    static BackendStores backendStores(PostgresStore looping, LeaseStore leases) {
+        return new BackendStores(
+                looping.reconcilable(),
+                looping.remote(),
+                looping.jobs(),
+                leases,
+                looping.results(),
+                looping.controls());
     }
 
     /**

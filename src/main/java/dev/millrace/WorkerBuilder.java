@@ -1,11 +1,15 @@
 package dev.millrace;
 
+import dev.millrace.backend.Backend;
 import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
+import dev.millrace.recovery.BackendReconciler;
+import dev.millrace.recovery.BackendSettings;
 import dev.millrace.recovery.JobReconciler;
 import dev.millrace.recovery.RecoverySettings;
 import dev.millrace.recovery.RetentionSettings;
 import dev.millrace.recovery.RetentionSweeper;
+import dev.millrace.store.LeaseStore;
 import dev.millrace.store.postgres.PostgresStore;
 import dev.millrace.worker.InlineWorker;
 import dev.millrace.worker.JobHandler;
@@ -13,17 +17,20 @@ import dev.millrace.worker.OutcomeBuffer;
 import dev.millrace.worker.Worker;
 import dev.millrace.worker.WorkerSetup;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Puts a worker together: its handlers, and what differs from the defaults. For one thread, and one worker.
  *
- * <p>A worker brings a {@link JobReconciler} with it, which recovers the jobs of workers that died, and a {@link
- * RetentionSweeper}, which deletes jobs whose retention is over. Any number of them may run against one database; a process
+ * <p>A worker brings a {@link JobReconciler} with it, which recovers the jobs of workers that died, a {@link
+ * BackendReconciler}, which looks after the jobs of backends, and a {@link RetentionSweeper}, which deletes jobs whose
+ * retention is over. Any number of them may run against one database; a process
  * that only submits needs none.
  */
 public final class WorkerBuilder {
@@ -31,14 +38,19 @@ public final class WorkerBuilder {
     private static final Duration LONGEST_BEAT = Duration.ofSeconds(10);
 
     private final PostgresStore store;
+    private final LeaseStore leases;
     private final WorkerSetup setup;
+    private final List<Backend> backends = new ArrayList<>();
     private @Nullable RecoverySettings recovery = RecoverySettings.DEFAULT;
+    private BackendSettings backendSettings = BackendSettings.DEFAULT;
     private @Nullable RetentionSettings retention = RetentionSettings.DEFAULT;
     private final @Nullable WakeUps wakeUps;
     private boolean started;
 
-    WorkerBuilder(PostgresStore store, PayloadCodec payloads, @Nullable WakeUps wakeUps) {
+    WorkerBuilder(
+            PostgresStore store, LeaseStore leases, PayloadCodec payloads, @Nullable WakeUps wakeUps) {
         this.store = store;
+        this.leases = leases;
         this.wakeUps = wakeUps;
         this.setup = Worker.on(store.work(), payloads).logs(store.logs()).results(store.results());
     }
@@ -204,7 +216,30 @@ public final class WorkerBuilder {
     }
 
     /**
-     * Leaves recovery to other processes. One of them must do it, or the jobs of a killed worker stay claimed.
+     * Has the worker's {@link BackendReconciler} look after jobs of this backend, too. It is not closed with the worker.
+     *
+     * @param backend a backend, with a name of its own
+     * @return this builder
+     */
+    public WorkerBuilder backend(Backend backend) {
+        this.backends.add(Objects.requireNonNull(backend, "backend"));
+        return this;
+    }
+
+    /**
+     * How the worker's reconciler of backends looks after their jobs.
+     *
+     * @param settings how often it looks, and how much at once
+     * @return this builder
+     */
+    public WorkerBuilder backendRecovery(BackendSettings settings) {
+        this.backendSettings = settings;
+        return this;
+    }
+
+    /**
+     * Leaves recovery to other processes, but for jobs of backends that are given. One of them must do it, or the jobs of a
+     * killed worker stay claimed.
      *
      * @return this builder
      */
@@ -243,10 +278,11 @@ public final class WorkerBuilder {
     }
 
     /**
-     * Starts the worker, its reconciler and its sweeper. Closing the worker closes all of them. Once.
+     * Starts the worker, its reconcilers and its sweeper. Closing the worker closes all of them. Once.
      *
      * @return the worker, to be closed by the caller
      * @throws dev.millrace.worker.InvalidWorkerException if a setting is not allowed, or there is no handler
+     * @throws IllegalArgumentException if two backends have the same name, or one is named {@code local}
      */
     public Worker start() {
         if (started) {
@@ -262,8 +298,14 @@ public final class WorkerBuilder {
         JobReconciler reconciler =
                 recovery == null ? null : new JobReconciler(recovery, store.reconcilable(), store.queue());
         RetentionSweeper sweeper = retention == null ? null : new RetentionSweeper(retention, store.retention());
+        BackendReconciler remote = recovery == null && backends.isEmpty()
+                ? null
+                : new BackendReconciler(backendSettings, Millrace.backendStores(store, leases), backends);
         if (sweeper != null) {
             setup.closeWith(sweeper);
+        }
+        if (remote != null) {
+            setup.closeWith(remote);
         }
         if (reconciler != null) {
             setup.closeWith(reconciler);
@@ -282,6 +324,9 @@ public final class WorkerBuilder {
             }
             if (reconciler != null) {
                 reconciler.start();
+            }
+            if (remote != null) {
+                remote.start();
             }
             if (sweeper != null) {
                 sweeper.start();

@@ -89,7 +89,13 @@ class ArchitectureTest {
 
     /** Must be there, or a rule about them would pass for want of anything to look at. */
     private static final Set<String> BUILT = Set.of(
-            ROOT, ROOT + ".job", ROOT + ".store", ROOT + ".store.postgres", ROOT + ".worker", ROOT + ".recovery");
+            ROOT,
+            ROOT + ".job",
+            ROOT + ".store",
+            ROOT + ".store.postgres",
+            ROOT + ".worker",
+            ROOT + ".backend",
+            ROOT + ".recovery");
 
     /** Where statements are made. */
     private static final String[] SQL_PACKAGES = {ROOT, ROOT + ".store.postgres", ROOT + ".lane.postgres"};

@@ -1,0 +1,222 @@
+package dev.millrace.recovery;
+
+import dev.millrace.backend.Backend;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks after jobs of remote backends. Each sweep
+ *
+ * <ul>
+ *   <li>begins attempts at queued jobs whose time has come and whose backend has room, the most urgent and oldest
+ *       first, and has the backend start them. The attempt is in the database before the backend is asked, with the
+ *       token by which the backend knows it, so one whose answer was lost is asked for again rather than started twice;
+ *   <li>asks the backend how running attempts are, and writes their progress and their end. A failed one is retried as
+ *       the job's retry policy says. While nothing is new it writes a sign of life once in a heartbeat interval; no
+ *       remote job is failed for want of one;
+ *   <li>has the backend cancel attempts whose job is to be cancelled, until they have ended;
+ *   <li>has the backend cancel operations whose attempt is over, above all those of jobs that the {@link JobReconciler}
+ *       has failed because they took longer than their maximum duration. An operation is known from its start on, or
+ *       from when it was first observed; one whose attempt was ended while no process was there that knew it is found
+ *       only if the backend can list what it runs;
+ *   <li>fails jobs whose backend nobody has, see below;
+ *   <li>ends local and remote jobs that are queued and have a cancellation request. {@code cancel} ends a queued job
+ *       itself, so these are jobs whose request was written with {@code JobStore.compareAndSet}, or that were seeded
+ *       with one, or put back into the queue by one with it;
+ *   <li>clears percentage and phase of local jobs that were put back into the queue with {@code compareAndSet}, where
+ *       they would be those of the attempt before.
+ * </ul>
+ *
+ * <p><b>Several processes</b> may run one, on the same jobs. Whoever acts on a job holds a lease of its name meanwhile,
+ * by which each of its writes is fenced; a process that dies is followed by another one once its lease has run out.
+ * They need not have the same backends: a job is looked after by those that have its backend. Which ones there are is
+ * said by leases as well, and only if no process was seen to have a backend for {@link
+ * BackendSettings#missingBackendGrace} do the others fail its jobs. So when a backend's only process is to be away for
+ * longer than that, raise the grace everywhere, or stop recovery by {@link dev.millrace.store.Controls#hold}.
+ *
+ * <p>A backend that throws, answers what makes no sense, or hangs, harms its own jobs only: it has {@link
+ * BackendSettings#concurrency} daemon threads, which no other one's jobs wait for, and a call that takes longer than
+ * {@link BackendSettings#callTimeout} is interrupted, after which its job is free for others. While it acts on a job
+ * there are two more threads, which renew the lease. Outages of the database don't end it; it reports them in {@link
+ * #status} and goes on by itself. While {@link dev.millrace.store.Controls#hold} is in force it does nothing,
+ * cancelling included; what runs at backends runs on.
+ *
+ * <p>Safe for use by many threads.
+ */
+public final class BackendReconciler implements AutoCloseable {
+    /** How long {@link #close} waits for what it waits for, each time. */
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+    private static final Logger LOG = LoggerFactory.getLogger(BackendReconciler.class);
+
+    private final BackendSettings settings;
+    private final LongSupplier clock;
+    private final BackendRegistry registry;
+    private final BackendWork work;
+    private final BackendSweep sweep;
+    private final BackendTally tally = new BackendTally();
+    private final ReentrantLock oneSweep = new ReentrantLock();
+    private final Loop sweeps;
+    private volatile boolean started;
+    private volatile boolean closed;
+    private volatile @Nullable BackendReport lastSweep;
+
+    /**
+     * A reconciler over these stores, for these backends. It does nothing before {@link #start} or {@link #tick}.
+     *
+     * @param settings how often it looks, and how much at once
+     * @param stores what it reads and writes
+     * @param backends the backends, each with a name of its own; may be none. They are not closed with it
+     * @throws IllegalArgumentException if two have the same name, or one is named {@code local}
+     * @throws dev.millrace.job.InvalidJobException if a name is not allowed
+     */
+    public BackendReconciler(BackendSettings settings, BackendStores stores, Collection<? extends Backend> backends) {
+        this(settings, stores, backends, System::nanoTime);
+    }
+
+    /** The same with another monotonic clock, in nanoseconds. */
+    BackendReconciler(
+            BackendSettings settings,
+            BackendStores stores,
+            Collection<? extends Backend> backends,
+            LongSupplier clock) {
+        this.settings = Objects.requireNonNull(settings, "settings");
+        this.clock = clock;
+        String node = node();
+        this.registry = new BackendRegistry(backends, stores.leases(), node, settings, clock);
+        this.work = new BackendWork(settings.concurrency(), settings.callTimeout(), clock);
+        KnownOperations known = new KnownOperations();
+        Complaints complaints = new Complaints();
+        Orphans orphans = new Orphans(registry, known, tally, complaints);
+        JobCare care = new JobCare(stores, settings, node, registry, known, orphans, tally);
+        this.sweep = new BackendSweep(stores, settings, registry, work, known, care, tally, complaints, clock);
+        this.sweeps = new Loop("millrace-backend-reconciler", this::round);
+    }
+
+    /**
+     * Starts the loop: a sweep at once, and then one at each interval. Starting it again has no effect.
+     *
+     * @throws IllegalStateException if it is closed
+     */
+    public void start() {
+        checkOpen();
+        started = true;
+        sweeps.start();
+    }
+
+    /**
+     * Sweeps once, after a sweep that is running, and waits until all that was to be done is done, but for calls of
+     * backends that take too long. For those who have a scheduler of their own, and for tests.
+     *
+     * @return what it found and did; a sweep that failed reports that, and throws nothing
+     * @throws IllegalStateException if it is closed
+     */
+    public BackendReport tick() {
+        checkOpen();
+        return sweepOnce(settings.callTimeout().multipliedBy(2).plus(PATIENCE));
+    }
+
+    /** {@return how it is at this moment} */
+    public BackendStatus status() {
+        BackendReport last = lastSweep;
+        return new BackendStatus(
+                started && !closed,
+                last != null && last.onHold(),
+                registry.names(),
+                registry.missing(),
+                work.inHand(),
+                work.overdue(),
+                sweep.outage(),
+                last);
+    }
+
+    /**
+     * Stops the loop: nothing is begun any more. Waits a few seconds at most for what is under way, and interrupts the
+     * backends' calls that take longer. What runs at backends runs on, for the next reconciler to find. Repeatable.
+     */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        sweeps.stop();
+        boolean sweepEnded = sweeps.awaitEnd(PATIENCE);
+        boolean workEnded = work.close(PATIENCE);
+        if (!sweepEnded || !workEnded) {
+            LOG.warn("What is done for backends' jobs did not end in time: the store or a backend does not answer. Its"
+                    + " daemon threads end when they do.");
+            return;
+        }
+        try {
+            registry.leave();
+        } catch (RuntimeException e) {
+            LOG.debug("Its leases were not given back, and run out by themselves.", e);
+        }
+    }
+
+    private Duration round() {
+        long began = clock.getAsLong();
+        sweepOnce(settings.backendSweepInterval());
+        Duration rest = settings.backendSweepInterval().minusNanos(clock.getAsLong() - began);
+        Duration least = settings.backendSweepInterval().dividedBy(10);
+        return rest.compareTo(least) < 0 ? least : rest;
+    }
+
+    private BackendReport sweepOnce(Duration patience) {
+        oneSweep.lock();
+        try {
+            boolean onHold = sweep.run();
+            sweep.overdue(work.awaitEnd(patience));
+            BackendReport report = tally.report(onHold);
+            lastSweep = report;
+            return report;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return tally.report(false);
+        } finally {
+            oneSweep.unlock();
+        }
+    }
+
+    /** Who begins attempts, as operators see it: host, process id and a random number. */
+    private static String node() {
+        return host() + ":" + ProcessHandle.current().pid() + ":"
+                + String.format(Locale.ROOT, "%06x", ThreadLocalRandom.current().nextInt(1 << 24));
+    }
+
+    // The environment first: looking up one's own name may take seconds where name resolution is out of order.
+    private static String host() {
+        return Stream.of("HOSTNAME", "COMPUTERNAME")
+                .map(System::getenv)
+                .filter(name -> name != null && !name.isBlank())
+                .findFirst()
+                .orElseGet(BackendReconciler::lookedUp);
+    }
+
+    @SuppressWarnings("UnusedException") // a host without a name is nothing to report
+    private static String lookedUp() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            return "localhost";
+        }
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("This reconciler is closed. Make a new one to go on.");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package dev.millrace.recovery;
+
+import dev.millrace.backend.Backend;
+import dev.millrace.job.Checks;
+import dev.millrace.job.JobSpec;
+import dev.millrace.store.Lease;
+import dev.millrace.store.LeaseStore;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which backends this process has, and which ones nobody has.
+ *
+ * <p>That some process has a backend is said by a lease of the backend's name, which any one of those that have it
+ * holds. Who lacks it looks at that lease, and takes the backend for missing once there has been no holder for the
+ * whole grace, as long as it has been looking itself. So processes may have different backends, and one that has just
+ * started, or sees a database that has just come back, fails nobody's jobs.
+ */
+final class BackendRegistry {
+    private static final String PRESENCE = "millrace/backend/";
+
+    private final Map<String, Backend> backends;
+    private final LeaseStore leases;
+    private final String owner;
+    private final Duration presence;
+    private final Duration grace;
+    private final LongSupplier clock;
+
+    /** Of the sweeping thread. */
+    private final Map<String, Lease> present = new HashMap<>();
+
+    private final Map<String, Long> saidAt = new HashMap<>();
+    private final Map<String, Long> absentSince = new ConcurrentHashMap<>();
+    private volatile Set<String> missing = Set.of();
+
+    BackendRegistry(
+            Collection<? extends Backend> backends,
+            LeaseStore leases,
+            String node,
+            BackendSettings settings,
+            LongSupplier clock) {
+        this.backends = named(backends);
+        this.leases = leases;
+        this.owner = node + ":" + UUID.randomUUID();
+        Duration sweeps = settings.backendSweepInterval().multipliedBy(3);
+        this.presence = sweeps.compareTo(settings.lease().duration()) > 0
+                ? sweeps
+                : settings.lease().duration();
+        this.grace = settings.missingBackendGrace();
+        this.clock = clock;
+    }
+
+    private static Map<String, Backend> named(Collection<? extends Backend> backends) {
+        Map<String, Backend> named = new LinkedHashMap<>();
+        for (Backend backend : backends) {
+            String name = Checks.name("backend.name", backend.name());
+            if (name.equals(JobSpec.LOCAL_BACKEND)) {
+                throw new IllegalArgumentException("A backend is named \"" + name
+                        + "\", which means that workers run the job. Give it another name.");
+            }
+            if (named.putIfAbsent(name, backend) != null) {
+                throw new IllegalArgumentException(
+                        "Two backends are named \"" + name + "\". Give each a name of its own.");
+            }
+        }
+        return named;
+    }
+
+    @Nullable
+    Backend find(String name) {
+        return backends.get(name);
+    }
+
+    Map<String, Backend> all() {
+        return backends;
+    }
+
+    Set<String> names() {
+        return new TreeSet<>(backends.keySet());
+    }
+
+    /** Says that this process has its backends, unless another one says so of the same. */
+    void sayPresent() {
+        for (String name : backends.keySet()) {
+            Lease held = present.get(name);
+            long now = clock.getAsLong();
+            if (held != null && now - saidAt.getOrDefault(name, now) < presence.toNanos() / 3) {
+                continue;
+            }
+            Lease holds = held == null ? null : leases.renew(held, presence).orElse(null);
+            if (holds == null) {
+                holds = leases.acquire(PRESENCE + name, owner, presence).orElse(null);
+            }
+            if (holds == null) {
+                present.remove(name);
+            } else {
+                present.put(name, holds);
+                saidAt.put(name, now);
+            }
+        }
+    }
+
+    /** Looks which of these, that jobs are for and this process lacks, nobody has. */
+    void lookFor(Set<String> wanted) {
+        absentSince.keySet().retainAll(wanted);
+        Set<String> nobodys = new TreeSet<>();
+        for (String name : wanted) {
+            if (leases.holder(PRESENCE + name).isPresent()) {
+                absentSince.remove(name);
+                continue;
+            }
+            long now = clock.getAsLong();
+            long since = absentSince.computeIfAbsent(name, key -> now);
+            if (now - since >= grace.toNanos()) {
+                nobodys.add(name);
+            }
+        }
+        missing = nobodys;
+    }
+
+    /** Whether nobody has it, as of the last look. */
+    boolean isMissing(String name) {
+        return missing.contains(name);
+    }
+
+    Set<String> missing() {
+        return missing;
+    }
+
+    /** Lets go of what says that this process has its backends. */
+    void leave() {
+        for (Lease lease : present.values()) {
+            leases.release(lease);
+        }
+        present.clear();
+    }
+}

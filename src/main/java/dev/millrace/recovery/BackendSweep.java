@@ -1,0 +1,258 @@
+package dev.millrace.recovery;
+
+import dev.millrace.backend.Backend;
+import dev.millrace.backend.Backend.Capability;
+import dev.millrace.job.JobSpec;
+import dev.millrace.recovery.BackendTally.Event;
+import dev.millrace.store.LeaseLostException;
+import dev.millrace.store.ReconcilableJobs.Candidate;
+import dev.millrace.store.StoreUnavailableException;
+import dev.millrace.types.JobStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One pass over all jobs for which something may have to be done: it reads which they are, and gives those on which it
+ * would act to the threads of their backends. One sweep at a time: not safe for use by several threads at once.
+ */
+final class BackendSweep {
+    /** For jobs that need no backend, or one that is not here. No backend has this name, as it would be refused. */
+    private static final String NO_BACKEND = "";
+
+    private static final Duration LISTING = Duration.ofSeconds(30);
+
+    /** Those first that run already, then the most urgent ones, and the oldest of them. */
+    private static final Comparator<Candidate> ORDER = Comparator.comparing(
+                    (Candidate candidate) -> candidate.status() == JobStatus.QUEUED)
+            .thenComparing(Candidate::priority)
+            .thenComparing(Candidate::createdAt)
+            .thenComparing(Candidate::jobId);
+
+    private static final Logger LOG = LoggerFactory.getLogger(BackendSweep.class);
+
+    private final BackendStores stores;
+    private final BackendSettings settings;
+    private final BackendRegistry registry;
+    private final BackendWork work;
+    private final KnownOperations known;
+    private final JobCare care;
+    private final BackendTally tally;
+    private final Complaints complaints;
+    private final LongSupplier clock;
+    private @Nullable Long listedAt;
+    private volatile @Nullable Throwable outage;
+
+    BackendSweep(
+            BackendStores stores,
+            BackendSettings settings,
+            BackendRegistry registry,
+            BackendWork work,
+            KnownOperations known,
+            JobCare care,
+            BackendTally tally,
+            Complaints complaints,
+            LongSupplier clock) {
+        this.stores = stores;
+        this.settings = settings;
+        this.registry = registry;
+        this.work = work;
+        this.known = known;
+        this.care = care;
+        this.tally = tally;
+        this.complaints = complaints;
+        this.clock = clock;
+    }
+
+    /** Gives out what is to be done. Throws nothing. Says whether recovery is on hold. */
+    boolean run() {
+        overdue(work.interruptOverdue());
+        try {
+            registry.sayPresent(); // also while on hold, so that nobody takes its backends for missing afterwards
+            boolean onHold = stores.controls().held().isPresent();
+            if (!onHold) {
+                giveAll();
+            }
+            outageEnds();
+            return onHold;
+        } catch (Throwable e) {
+            tally.error(e);
+            outageBegins(e);
+            return false;
+        }
+    }
+
+    void overdue(int calls) {
+        for (int call = 0; call < calls; call++) {
+            tally.add(Event.OVERDUE);
+        }
+        if (calls > 0) {
+            LOG.warn(
+                    "{} calls of backends took longer than {}, and were interrupted; in all {} have not come back. Each keeps"
+                            + " one of {} threads of its backend busy. Find out what they wait for, or raise callTimeout.",
+                    calls,
+                    DurationText.of(settings.callTimeout()),
+                    work.overdue(),
+                    settings.concurrency());
+        }
+    }
+
+    /** What the store could not be read for; null if it can. */
+    @Nullable
+    Throwable outage() {
+        return outage;
+    }
+
+    private void giveAll() {
+        Instant now = stores.reconcilable().probe();
+        List<Candidate> candidates = candidates();
+        registry.lookFor(unknownBackends(candidates));
+        Set<String> live = new HashSet<>();
+        candidates.sort(ORDER);
+        for (Candidate candidate : candidates) {
+            live.add(candidate.jobId());
+            if (isForUs(candidate) || hasOrphans(candidate)) {
+                tally.add(Event.FOUND);
+                give(threadsFor(candidate.backend()), candidate.jobId(), now);
+            }
+        }
+        for (String jobId : known.jobs()) {
+            if (!live.contains(jobId)) {
+                give(threadsFor(known.of(jobId)), jobId, now);
+            }
+        }
+        list();
+    }
+
+    private List<Candidate> candidates() {
+        List<Candidate> all = new ArrayList<>();
+        Candidate last = null;
+        List<Candidate> page;
+        do {
+            page = stores.reconcilable().candidates(last, settings.batchSize());
+            all.addAll(page);
+            last = page.isEmpty() ? null : page.get(page.size() - 1);
+        } while (page.size() == settings.batchSize());
+        return all;
+    }
+
+    private Set<String> unknownBackends(List<Candidate> candidates) {
+        Set<String> unknown = new TreeSet<>();
+        for (Candidate candidate : candidates) {
+            if (isRemote(candidate) && registry.find(candidate.backend()) == null) {
+                unknown.add(candidate.backend());
+            }
+        }
+        return unknown;
+    }
+
+    /** Whether something is to be done, as far as can be seen without reading the job. */
+    private boolean isForUs(Candidate candidate) {
+        boolean queued = candidate.status() == JobStatus.QUEUED;
+        if (queued && candidate.cancellationRequested()) {
+            return true;
+        }
+        if (!isRemote(candidate)) {
+            return queued && candidate.showsProgress();
+        }
+        boolean ours = registry.find(candidate.backend()) != null || registry.isMissing(candidate.backend());
+        return ours && (!queued || candidate.due());
+    }
+
+    /** Nothing of a queued job should run; what does is of an attempt that somebody has ended. */
+    private boolean hasOrphans(Candidate candidate) {
+        return candidate.status() == JobStatus.QUEUED
+                && !known.of(candidate.jobId()).isEmpty();
+    }
+
+    private static boolean isRemote(Candidate candidate) {
+        return !candidate.backend().equals(JobSpec.LOCAL_BACKEND);
+    }
+
+    private String threadsFor(String backend) {
+        return registry.find(backend) == null ? NO_BACKEND : backend;
+    }
+
+    private String threadsFor(List<KnownOperations.Known> operations) {
+        return operations.isEmpty() ? NO_BACKEND : threadsFor(operations.get(0).backend());
+    }
+
+    private void give(String threads, String jobId, Instant now) {
+        work.give(threads, jobId, task -> act(jobId, () -> care.look(jobId, now, task)));
+    }
+
+    /** What backends say that they run, for {@link Orphans} to look at; not at each sweep, since it may be dear. */
+    private void list() {
+        Long last = listedAt;
+        long now = clock.getAsLong();
+        if (last != null && now - last < LISTING.toNanos()) {
+            return;
+        }
+        listedAt = now;
+        for (Backend backend : registry.all().values()) {
+            if (backend.capabilities().contains(Capability.LIST)) {
+                String key = "list of " + backend.name();
+                work.give(
+                        backend.name(),
+                        " " + key, // no job's
+                        task -> act(key, () -> known.addListed(backend.name(), task.call(backend::operations))));
+            }
+        }
+    }
+
+    private interface Step {
+        void run() throws Exception;
+    }
+
+    /** Whatever goes wrong with one job stays with it. */
+    private void act(String about, Step step) {
+        try {
+            step.run();
+            complaints.settled(about);
+        } catch (LeaseLostException e) {
+            tally.add(Event.LEASED);
+        } catch (Throwable e) {
+            tally.error(e);
+            try {
+                complain(about, e);
+            } catch (Throwable again) {
+                e.addSuppressed(again); // a logger may fail for the reason that it should report
+            }
+        }
+    }
+
+    private void complain(String about, Throwable e) {
+        if (e instanceof StoreUnavailableException) {
+            LOG.debug("\"{}\" could not be dealt with, since the store does not answer.", about, e);
+        } else if (complaints.isNew(about)) {
+            LOG.warn("\"{}\" could not be dealt with, and is tried again by the next sweep.", about, e);
+        } else {
+            LOG.debug("\"{}\" could not be dealt with again.", about, e);
+        }
+    }
+
+    private void outageBegins(Throwable failure) {
+        if (outage == null) {
+            LOG.warn(
+                    "Backends' jobs stay as they are, since a sweep could not be finished. It is tried again.",
+                    failure);
+        }
+        outage = failure;
+    }
+
+    private void outageEnds() {
+        if (outage != null) {
+            outage = null;
+            LOG.info("Backends' jobs are looked after again.");
+        }
+    }
+}

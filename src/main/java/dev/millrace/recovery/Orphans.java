@@ -1,0 +1,104 @@
+package dev.millrace.recovery;
+
+import dev.millrace.backend.Backend;
+import dev.millrace.backend.Backend.Capability;
+import dev.millrace.backend.RemoteOperation;
+import dev.millrace.recovery.KnownOperations.Known;
+import dev.millrace.store.Claim;
+import dev.millrace.types.JobStatus;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ends operations whose attempt is over: that of a job which took longer than its maximum duration and was failed by
+ * the {@link JobReconciler}, whose row was deleted, or which has another attempt by now. No lease is needed for it,
+ * since a token that the job has lost never comes back.
+ */
+final class Orphans {
+    private static final Logger LOG = LoggerFactory.getLogger(Orphans.class);
+
+    private final BackendRegistry registry;
+    private final KnownOperations known;
+    private final BackendTally tally;
+    private final Complaints complaints;
+
+    Orphans(BackendRegistry registry, KnownOperations known, BackendTally tally, Complaints complaints) {
+        this.registry = registry;
+        this.known = known;
+        this.tally = tally;
+        this.complaints = complaints;
+    }
+
+    /**
+     * Ends all known operations of a job but that of its live attempt.
+     *
+     * @param claim the job as it is; null if it is gone
+     */
+    void end(String jobId, @Nullable Claim claim, TimedTask task) throws Exception {
+        for (Known operation : known.of(jobId)) {
+            if (!isLive(operation, claim)) {
+                end(operation, claim, task);
+            }
+        }
+    }
+
+    private static boolean isLive(Known known, @Nullable Claim claim) {
+        return claim != null
+                && known.operation().token().equals(claim.token())
+                && !claim.job().status().isFinal();
+    }
+
+    private void end(Known orphan, @Nullable Claim claim, TimedTask task) throws Exception {
+        RemoteOperation operation = orphan.operation();
+        Backend backend = registry.find(orphan.backend());
+        boolean succeeded = claim != null
+                && operation.token().equals(claim.token())
+                && claim.job().status() == JobStatus.SUCCEEDED;
+        if (backend == null || succeeded) {
+            known.remove(operation);
+            return;
+        }
+        if (claim == null && orphan.listed()) {
+            known.remove(operation);
+            if (complaints.isNew("listed " + operation.token())) {
+                LOG.warn(
+                        "The backend \"{}\" runs an operation of job \"{}\", which this database doesn't have. It is left"
+                                + " alone: it may be another database's. If it is not, end it by hand.",
+                        orphan.backend(),
+                        operation.jobId());
+            }
+            return;
+        }
+        // One that was never confirmed may not have come in yet: a backend that can remember will not run it then.
+        boolean confirmed = operation.operationId() != null;
+        if (confirmed && task.call(() -> backend.observe(operation)).hasEnded()) {
+            known.remove(operation);
+            return;
+        }
+        if (!backend.capabilities().contains(Capability.CANCEL)) {
+            known.remove(operation);
+            LOG.warn(
+                    "The attempt {} of job \"{}\" is over, and runs on at the backend \"{}\", which can't cancel.",
+                    operation.attempt(),
+                    operation.jobId(),
+                    orphan.backend());
+            return;
+        }
+        task.call(() -> {
+            backend.cancel(operation);
+            return true;
+        });
+        if (complaints.isNew("orphan " + operation.token())) {
+            tally.add(BackendTally.Event.ORPHAN);
+            LOG.info(
+                    "The attempt {} of job \"{}\" is over; its operation at the backend \"{}\" was cancelled.",
+                    operation.attempt(),
+                    operation.jobId(),
+                    orphan.backend());
+        }
+        if (task.call(() -> backend.observe(operation)).hasEnded()) {
+            known.remove(operation);
+        }
+    }
+}
