@@ -40,8 +40,8 @@ public interface Controls {
     Optional<Hold> held();
 
     /**
-     * Lets no job of this queue or kind be claimed, in any process, until {@link #resume}. What runs goes on, also to its
-     * retries; recovery, cancellation and new submissions do too. Checked as {@link #hold} is, by each claim.
+     * Lets no job of this queue or kind be claimed, or started by a remote backend, in any process, until {@link #resume}.
+     * What runs goes on, but not to its next attempt; recovery, cancellation and new submissions do too. Checked as {@link #hold} is, by each claim.
      *
      * <p>Repeatable; the first one stays. A name that no job has is as good as any: one may come.
      *

@@ -82,7 +82,8 @@ final class PostgresRemoteJobs implements RemoteJobs {
                     REMOTE,
                     EXECUTION_JOBS.CANCELLATION_REQUESTED.isFalse(),
                     due(DbTime.CLOCK),
-                    HoldSwitch.NOT_HELD);
+                    HoldSwitch.NOT_HELD,
+                    Pauses.neither(EXECUTION_JOBS.QUEUE, EXECUTION_JOBS.KIND));
             return lock.update(dsl, begun(rows.job(row), node, token))
                     .returningResult(Attempts.CLAIM_FIELDS)
                     .fetchOptional(begun -> Attempts.claim(rows, begun));
