@@ -1,6 +1,7 @@
 package dev.millrace.store;
 
 import dev.millrace.types.JobStatus;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
@@ -47,6 +48,14 @@ public interface JobCounts {
      * @return a count for each profile and queue in which jobs have a place, zero included where none of them is due
      */
     Map<ClaimRequest.Source, Count> waiting(int upTo);
+
+    /**
+     * How long the oldest job in each queue has been due: how far its workers lag behind. A job that waits for its delay
+     * or its next attempt is not due yet.
+     *
+     * @return the age for each profile and queue in which jobs have a place, by database time; zero where none of them is due
+     */
+    Map<ClaimRequest.Source, Duration> oldestWaiting();
 
     /**
      * Counts what waits for a worker and is due in one queue: {@link JobQueue#depth}, bounded.

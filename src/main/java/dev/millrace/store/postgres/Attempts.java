@@ -34,7 +34,11 @@ final class Attempts {
 
     /** The claim of a row that holds {@link #CLAIM_FIELDS}. */
     static Claim claim(JobRows rows, Record row) {
-        return new Claim(rows.job(row), row.get(EXECUTION_JOBS.CLAIM_TOKEN), row.get(EXECUTION_JOBS.FORGIVEN_ATTEMPTS));
+        return new Claim(
+                rows.job(row),
+                row.get(EXECUTION_JOBS.CLAIM_TOKEN),
+                row.get(EXECUTION_JOBS.FORGIVEN_ATTEMPTS),
+                row.get(EXECUTION_JOBS.QUEUE_VISIBLE_AT));
     }
 
     /**
@@ -114,6 +118,7 @@ final class Attempts {
         List<Field<?>> fields = new ArrayList<>(JobRows.FIELDS);
         fields.add(EXECUTION_JOBS.CLAIM_TOKEN);
         fields.add(EXECUTION_JOBS.FORGIVEN_ATTEMPTS);
+        fields.add(EXECUTION_JOBS.QUEUE_VISIBLE_AT);
         return List.copyOf(fields);
     }
 }

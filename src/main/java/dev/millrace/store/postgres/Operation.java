@@ -20,6 +20,7 @@ enum Operation {
     COUNT_BY_STATUS(REPEATABLE, "count jobs by status"),
     COUNT_BY_KIND(REPEATABLE, "count jobs by kind"),
     COUNT_WAITING(REPEATABLE, "count waiting jobs"),
+    OLDEST_WAITING(REPEATABLE, "look for the oldest waiting jobs"),
     RETRY(CONFIRMABLE, "retry job \"%s\""),
     SEED(CONFIRMABLE, "seed job \"%s\""),
     SUBMIT_ALL(CONFIRMABLE, "submit jobs"),

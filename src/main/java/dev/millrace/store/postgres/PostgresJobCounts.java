@@ -9,6 +9,10 @@ import dev.millrace.store.JobCount;
 import dev.millrace.store.JobCounts;
 import dev.millrace.store.JobQuery;
 import dev.millrace.types.JobStatus;
+import dev.millrace.types.Priority;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,6 +34,11 @@ import org.jooq.impl.SQLDataType;
  */
 final class PostgresJobCounts implements JobCounts {
     private static final Field<Long> COUNTED = DSL.field(DSL.name("counted", "jobs"), SQLDataType.BIGINT);
+
+    private static final Table<?> SOURCES = DSL.table(DSL.name("sources"));
+    private static final Field<String> PROFILE = DSL.field(DSL.name("sources", "runtime_profile"), String.class);
+    private static final Field<String> QUEUE = DSL.field(DSL.name("sources", "queue"), String.class);
+    private static final Field<Instant> OLDEST = DSL.field(DSL.name("oldest", "visible_at"), DbTime.INSTANT);
 
     private static final List<OrderField<?>> QUEUE_ORDER = List.of(
             EXECUTION_JOBS.RUNTIME_PROFILE,
@@ -106,12 +115,65 @@ final class PostgresJobCounts implements JobCounts {
     @Override
     public Map<ClaimRequest.Source, Count> waiting(int upTo) {
         bound(upTo);
-        Field<String> profile = DSL.field(DSL.name("sources", "runtime_profile"), String.class);
-        Field<String> queue = DSL.field(DSL.name("sources", "queue"), String.class);
+        Map<ClaimRequest.Source, Count> counts = new LinkedHashMap<>();
+        database.run(
+                        Operation.COUNT_WAITING,
+                        dsl -> dsl.withRecursive(sources())
+                                .select(PROFILE, QUEUE, COUNTED)
+                                .from(SOURCES)
+                                .crossJoin(counted(upTo, PostgresJobQueue.due(PROFILE, QUEUE), QUEUE_ORDER))
+                                .fetch())
+                .forEach(row ->
+                        counts.put(new ClaimRequest.Source(row.value1(), row.value2()), count(row.value3(), upTo)));
+        return counts;
+    }
+
+    @Override
+    public Map<ClaimRequest.Source, Duration> oldestWaiting() {
+        Map<ClaimRequest.Source, Duration> ages = new LinkedHashMap<>();
+        database.run(
+                        Operation.OLDEST_WAITING,
+                        dsl -> dsl.withRecursive(sources())
+                                .select(PROFILE, QUEUE, DbTime.STATEMENT, OLDEST)
+                                .from(SOURCES)
+                                .crossJoin(oldest())
+                                .fetch())
+                .forEach(row -> ages.put(
+                        new ClaimRequest.Source(row.value1(), row.value2()),
+                        row.value4() == null ? Duration.ZERO : Duration.between(row.value4(), row.value3())));
+        return ages;
+    }
+
+    /**
+     * Since when the oldest job of a source is due. The first entry of the index for each priority tells; without the
+     * priority all entries of the queue would have to be read, since it comes before the time.
+     */
+    private static Table<?> oldest() {
+        Short[] priorities =
+                Arrays.stream(Priority.values()).map(Priority::code).toArray(Short[]::new);
+        Table<?> ranks =
+                DSL.unnest(DSL.val(priorities, SQLDataType.SMALLINT.array())).as("ranks", "priority");
+        Field<Short> rank = DSL.field(DSL.name("ranks", "priority"), SQLDataType.SMALLINT);
+        Table<?> first = DSL.select(EXECUTION_JOBS.QUEUE_VISIBLE_AT.as("visible_at"))
+                .from(EXECUTION_JOBS)
+                .where(PostgresJobQueue.due(PROFILE, QUEUE))
+                .and(EXECUTION_JOBS.QUEUE_PRIORITY.coerce(SQLDataType.SMALLINT).eq(rank))
+                .orderBy(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID)
+                .limit(DSL.inline(1))
+                .asTable(DSL.name("first"));
+        Field<Instant> visibleAt = DSL.field(DSL.name("first", "visible_at"), DbTime.INSTANT);
+        return DSL.lateral(DSL.select(DSL.min(visibleAt).as("visible_at"))
+                .from(ranks)
+                .crossJoin(DSL.lateral(first))
+                .asTable(DSL.name("oldest")));
+    }
+
+    /** Each profile and queue in which jobs have a place. */
+    private static CommonTableExpression<Record2<String, String>> sources() {
         Table<Record2<String, String>> next = firstSource(DSL.row(EXECUTION_JOBS.RUNTIME_PROFILE, EXECUTION_JOBS.QUEUE)
-                        .gt(profile, queue))
+                        .gt(PROFILE, QUEUE))
                 .asTable(DSL.name("next"));
-        CommonTableExpression<Record2<String, String>> sources = DSL.name("sources")
+        return DSL.name("sources")
                 .fields("runtime_profile", "queue")
                 .as(DSL.select(
                                 DSL.field(DSL.name("head", "runtime_profile"), String.class),
@@ -120,19 +182,8 @@ final class PostgresJobCounts implements JobCounts {
                         .unionAll(DSL.select(
                                         DSL.field(DSL.name("next", "runtime_profile"), String.class),
                                         DSL.field(DSL.name("next", "queue"), String.class))
-                                .from(DSL.table(DSL.name("sources")))
+                                .from(SOURCES)
                                 .crossJoin(DSL.lateral(next))));
-        Map<ClaimRequest.Source, Count> counts = new LinkedHashMap<>();
-        database.run(
-                        Operation.COUNT_WAITING,
-                        dsl -> dsl.withRecursive(sources)
-                                .select(profile, queue, COUNTED)
-                                .from(sources)
-                                .crossJoin(counted(upTo, PostgresJobQueue.due(profile, queue), QUEUE_ORDER))
-                                .fetch())
-                .forEach(row ->
-                        counts.put(new ClaimRequest.Source(row.value1(), row.value2()), count(row.value3(), upTo)));
-        return counts;
     }
 
     private static Select<Record2<String, String>> firstSource(Condition condition) {

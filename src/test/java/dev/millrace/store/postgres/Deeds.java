@@ -70,6 +70,7 @@ final class Deeds {
         OF.put(Operation.COUNT_BY_STATUS, deeds -> deeds.store.counts().byStatus(100));
         OF.put(Operation.COUNT_BY_KIND, deeds -> deeds.store.counts().byKind(100));
         OF.put(Operation.COUNT_WAITING, deeds -> deeds.store.counts().waiting(StoreFixture.DEFAULT_SOURCE.get(0), 100));
+        OF.put(Operation.OLDEST_WAITING, deeds -> deeds.store.counts().oldestWaiting());
 
         OF.put(Operation.ENQUEUE, deeds -> deeds.store.queue().enqueue(deeds.id()));
         OF.put(Operation.REQUEUE, deeds -> deeds.store.queue().requeue(deeds.id(), deeds.delay()));

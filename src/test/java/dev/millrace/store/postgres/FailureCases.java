@@ -549,6 +549,7 @@ final class FailureCases {
         add(Operation.COUNT_BY_STATUS, db -> answers(store -> store.counts().byStatus(10)));
         add(Operation.COUNT_BY_KIND, db -> answers(store -> store.counts().byKind(10)));
         add(Operation.COUNT_WAITING, db -> answers(store -> store.counts().waiting(10)));
+        add(Operation.OLDEST_WAITING, db -> answers(store -> store.counts().oldestWaiting()));
     }
 
     /** What operators do, and what is done to many jobs at once. */

@@ -187,6 +187,11 @@ final class PlanCases {
                 "up to 500, one queue",
                 15,
                 store -> store.counts().waiting(SOURCE.get(0), 500));
+        plain(
+                Operation.OLDEST_WAITING,
+                "all queues",
+                200,
+                store -> store.counts().oldestWaiting());
     }
 
     private void queue() {
