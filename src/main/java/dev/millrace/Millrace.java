@@ -9,6 +9,7 @@ import dev.millrace.db.Migrator;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
+import dev.millrace.job.TraceContext;
 import dev.millrace.recovery.BackendReconciler;
 import dev.millrace.recovery.BackendSettings;
 import dev.millrace.recovery.BackendStores;
@@ -25,6 +26,7 @@ import dev.millrace.store.JobStore;
 import dev.millrace.store.LeaseStore;
 import dev.millrace.store.LogSettings;
 import dev.millrace.store.ResultPackageStore;
+import dev.millrace.store.RunnerCapability;
 import dev.millrace.store.StoreClock;
 import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.postgres.PostgresStore;
@@ -34,6 +36,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jooq.Configuration;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +60,7 @@ public final class Millrace {
     /** The schema that is used unless another one is named. */
     public static final String DEFAULT_SCHEMA = "millrace";
 
+    private static final Duration READINESS_PATIENCE = Duration.ofSeconds(2);
     private static final long FIRST_LOOK_MILLIS = 2;
     private static final long LONGEST_LOOK_MILLIS = 250;
     private static final Duration LONGEST_WAIT = Duration.ofDays(36_525);
@@ -64,18 +68,20 @@ public final class Millrace {
     private final DataSource dataSource;
     private final Migrator migrator;
     private final String schema;
-    private final PayloadCodec payloads;
+    private final Submissions submissions;
     private final PostgresStore store;
     private final @Nullable WakeUps wakeUps;
+    private final ReadinessProbe readiness;
 
-    private Millrace(DataSource dataSource, String schema, PayloadCodec payloads, boolean signalling) {
+    private Millrace(DataSource dataSource, String schema, Submissions submissions, boolean signalling) {
         this.dataSource = dataSource;
         this.migrator = Migrator.of(dataSource, schema); // refuses a name that is not allowed
         this.schema = schema;
-        this.payloads = payloads;
+        this.submissions = submissions;
         PostgresStore silent = PostgresStore.on(dataSource, schema);
         this.store = signalling ? silent.signalling() : silent;
         this.wakeUps = signalling ? new WakeUps(store.forLoops().signals(), WakeUps.Pace.DEFAULT) : null;
+        this.readiness = new ReadinessProbe(store.forLoops().reconcilable()::probe);
     }
 
     /**
@@ -92,7 +98,8 @@ public final class Millrace {
                 .findAndAddModules()
                 .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES) // a newer producer may know more
                 .build();
-        return new Millrace(dataSource, DEFAULT_SCHEMA, new JacksonPayloads(mapper), false);
+        return new Millrace(
+                dataSource, DEFAULT_SCHEMA, new Submissions(new JacksonPayloads(mapper), Tracing.NONE), false);
     }
 
     /**
@@ -103,7 +110,7 @@ public final class Millrace {
      * @throws dev.millrace.db.InvalidSchemaNameException if it is not allowed
      */
     public Millrace withSchema(String name) {
-        return new Millrace(dataSource, name, payloads, wakeUps != null);
+        return new Millrace(dataSource, name, submissions, wakeUps != null);
     }
 
     /**
@@ -115,7 +122,26 @@ public final class Millrace {
      * @return the way in to the same jobs, with this mapper
      */
     public Millrace withObjectMapper(ObjectMapper mapper) {
-        return new Millrace(dataSource, schema, new JacksonPayloads(mapper.copy()), wakeUps != null);
+        return new Millrace(
+                dataSource,
+                schema,
+                new Submissions(new JacksonPayloads(mapper.copy()), submissions.tracing()),
+                wakeUps != null);
+    }
+
+    /**
+     * The same, giving each job that is submitted the trace context of the caller, unless {@link
+     * SubmitOption#traceContext(String)} gives another one. For Micrometer's observations there is {@code
+     * dev.millrace.micrometer.MillraceObservations}; any other tracer can say its current context in one line.
+     *
+     * @param current the trace context of the calling thread, or null; asked once for each call that submits. If it fails, the
+     *     job is submitted without one
+     * @return the way in to the same jobs
+     */
+    public Millrace withTracing(Supplier<? extends @Nullable TraceContext> current) {
+        Objects.requireNonNull(current, "current");
+        return new Millrace(
+                dataSource, schema, new Submissions(submissions.payloads(), new Tracing(current)), wakeUps != null);
     }
 
     /**
@@ -134,7 +160,7 @@ public final class Millrace {
      * @return the way in to the same jobs, with wake-ups; keep it, and make the workers by it
      */
     public Millrace withWakeUps() {
-        return new Millrace(dataSource, schema, payloads, true);
+        return new Millrace(dataSource, schema, submissions, true);
     }
 
     /**
@@ -161,7 +187,7 @@ public final class Millrace {
      * @throws dev.millrace.store.StoreException if the database can't do it
      */
     public <T> Job submit(JobType<T> type, T payload, SubmitOption... options) {
-        return Submissions.submit(store.jobs(), payloads, type, payload, options);
+        return submissions.submit(store.jobs(), type, payload, options);
     }
 
     /**
@@ -181,7 +207,7 @@ public final class Millrace {
      * @throws dev.millrace.store.StoreException if the database can't do it
      */
     public <T> List<Job> submitAll(JobType<T> type, Collection<T> payloads, SubmitOption... options) {
-        return Submissions.submitAll(store.jobs(), this.payloads, type, payloads, options);
+        return submissions.submitAll(store.jobs(), type, payloads, options);
     }
 
     /**
@@ -193,7 +219,7 @@ public final class Millrace {
      */
     public MillraceTransaction in(Configuration transaction) {
         Objects.requireNonNull(transaction, "transaction");
-        return new MillraceTransaction(store.in(transaction), payloads);
+        return new MillraceTransaction(store.in(transaction), submissions);
     }
 
     /**
@@ -204,7 +230,7 @@ public final class Millrace {
      */
     public MillraceTransaction in(Connection connection) {
         Objects.requireNonNull(connection, "connection");
-        return new MillraceTransaction(store.in(connection), payloads);
+        return new MillraceTransaction(store.in(connection), submissions);
     }
 
     /**
@@ -226,7 +252,7 @@ public final class Millrace {
      */
     public MillraceTransaction in(DataSource transactionAware) {
         Objects.requireNonNull(transactionAware, "transactionAware");
-        return new MillraceTransaction(store.in(transactionAware), payloads);
+        return new MillraceTransaction(store.in(transactionAware), submissions);
     }
 
     /**
@@ -261,7 +287,9 @@ public final class Millrace {
      * @throws dev.millrace.job.PayloadException if it doesn't fit the type
      */
     public <R> Optional<R> result(String id, Class<R> type) {
-        return store.results().get(id).flatMap(json -> Optional.ofNullable(payloads.decodeResult(json, type)));
+        return store.results()
+                .get(id)
+                .flatMap(json -> Optional.ofNullable(submissions.payloads().decodeResult(json, type)));
     }
 
     /**
@@ -318,7 +346,7 @@ public final class Millrace {
 
     /** {@return a worker for this database, to be given its handlers and started} */
     public WorkerBuilder worker() {
-        return new WorkerBuilder(store.forLoops(), store.leases(), payloads, wakeUps);
+        return new WorkerBuilder(store.forLoops(), store.leases(), submissions.payloads(), wakeUps);
     }
 
     /**
@@ -368,6 +396,37 @@ public final class Millrace {
     @Nullable
     WakeUps wakeUps() {
         return wakeUps;
+    }
+
+    /**
+     * Asks the database once whether it is ready for jobs, and waits two seconds at most; see {@link
+     * #readiness(Duration)}.
+     *
+     * @return what it said
+     */
+    public Readiness readiness() {
+        return readiness(READINESS_PATIENCE);
+    }
+
+    /**
+     * Asks the database once whether it is ready for jobs: by a statement that takes the way of a heartbeat and writes
+     * nothing. So it is not ready either while it is read-only, while its schema is not one that this release may use, or
+     * while the role may not write. For readiness checks, from any thread and as often as you like: there is one question
+     * at a time, and those who ask meanwhile share its answer. Throws nothing that the database says.
+     *
+     * @param patience how long to wait for the answer at most
+     * @return what it said
+     */
+    public Readiness readiness(Duration patience) {
+        return readiness.ask(patience);
+    }
+
+    /**
+     * {@return whether this process has what it takes to run jobs, in the capability {@value RunnerCapability#NAME}} It
+     * follows configuration: with a {@code Millrace} it is available, whether or not the database can be reached.
+     */
+    public RunnerCapability capability() {
+        return RunnerCapability.of(store.jobs(), store.queue());
     }
 
     /** {@return the name of the schema} */

@@ -2,7 +2,6 @@ package dev.millrace;
 
 import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
-import dev.millrace.job.PayloadCodec;
 import dev.millrace.store.CancelResult;
 import dev.millrace.store.Claim;
 import dev.millrace.store.Finish;
@@ -28,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MillraceTransaction {
     private final PostgresStore store;
-    private final PayloadCodec payloads;
+    private final Submissions submissions;
 
-    MillraceTransaction(PostgresStore store, PayloadCodec payloads) {
+    MillraceTransaction(PostgresStore store, Submissions submissions) {
         this.store = store;
-        this.payloads = payloads;
+        this.submissions = submissions;
     }
 
     /**
@@ -45,7 +44,7 @@ public final class MillraceTransaction {
      * @return the job, visible to others once the transaction has committed
      */
     public <T> Job submit(JobType<T> type, T payload, SubmitOption... options) {
-        return Submissions.submit(store.jobs(), payloads, type, payload, options);
+        return submissions.submit(store.jobs(), type, payload, options);
     }
 
     /**
@@ -58,7 +57,7 @@ public final class MillraceTransaction {
      * @return the jobs, in the order of their payloads, visible to others once the transaction has committed
      */
     public <T> List<Job> submitAll(JobType<T> type, Collection<T> payloads, SubmitOption... options) {
-        return Submissions.submitAll(store.jobs(), this.payloads, type, payloads, options);
+        return submissions.submitAll(store.jobs(), type, payloads, options);
     }
 
     /**

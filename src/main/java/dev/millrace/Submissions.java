@@ -6,23 +6,39 @@ import dev.millrace.job.JobSpec;
 import dev.millrace.job.JobType;
 import dev.millrace.job.NewJob;
 import dev.millrace.job.PayloadCodec;
+import dev.millrace.job.TraceContext;
 import dev.millrace.store.Creation;
 import dev.millrace.store.JobStore;
 import java.util.Collection;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** Makes a job of a type, a payload and options, and submits it. */
+/** Makes a job of a type, a payload, the caller's trace context and options, and submits it. */
 final class Submissions {
-    private Submissions() {}
+    private final PayloadCodec payloads;
+    private final Tracing tracing;
 
-    static <T> Job submit(JobStore jobs, PayloadCodec payloads, JobType<T> type, T payload, SubmitOption... options) {
-        return jobs.submit(newJob(payloads, type, payload, options)).job();
+    Submissions(PayloadCodec payloads, Tracing tracing) {
+        this.payloads = payloads;
+        this.tracing = tracing;
     }
 
-    static <T> List<Job> submitAll(
-            JobStore jobs, PayloadCodec payloads, JobType<T> type, Collection<T> all, SubmitOption... options) {
+    PayloadCodec payloads() {
+        return payloads;
+    }
+
+    Tracing tracing() {
+        return tracing;
+    }
+
+    <T> Job submit(JobStore jobs, JobType<T> type, T payload, SubmitOption... options) {
+        return jobs.submit(newJob(type, payload, tracing.current(), options)).job();
+    }
+
+    <T> List<Job> submitAll(JobStore jobs, JobType<T> type, Collection<T> all, SubmitOption... options) {
+        TraceContext trace = tracing.current();
         List<NewJob> newJobs = all.stream()
-                .map(payload -> newJob(payloads, type, payload, options))
+                .map(payload -> newJob(type, payload, trace, options))
                 .toList();
         if (newJobs.size() > 1 && newJobs.get(0).id().equals(newJobs.get(1).id())) {
             throw new InvalidJobException(
@@ -33,8 +49,9 @@ final class Submissions {
         return jobs.submitAll(newJobs).stream().map(Creation::job).toList();
     }
 
-    private static <T> NewJob newJob(PayloadCodec payloads, JobType<T> type, T payload, SubmitOption... options) {
-        NewJob job = NewJob.of(JobIds.next(), JobSpec.of(type.kind(), payloads.encode(type, payload)));
+    private <T> NewJob newJob(JobType<T> type, T payload, @Nullable TraceContext trace, SubmitOption... options) {
+        NewJob job = Tracing.traced(
+                NewJob.of(JobIds.next(), JobSpec.of(type.kind(), payloads.encode(type, payload))), trace);
         for (SubmitOption option : options) {
             job = option.apply(job);
         }

@@ -4,6 +4,7 @@ import dev.millrace.job.HeartbeatPolicy;
 import dev.millrace.job.JobReferences;
 import dev.millrace.job.NewJob;
 import dev.millrace.job.RetryPolicy;
+import dev.millrace.job.TraceContext;
 import dev.millrace.types.Priority;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
@@ -162,5 +163,32 @@ public final class SubmitOption {
      */
     public static SubmitOption correlationId(String id) {
         return new SubmitOption(job -> job.withAudit(job.audit().withCorrelationId(id)));
+    }
+
+    /**
+     * The span that it belongs to, instead of the caller's current one; see {@link Millrace#withTracing}.
+     *
+     * @param traceparent in the syntax of W3C Trace Context
+     * @return this, as an option of {@code submit}
+     * @throws dev.millrace.job.InvalidJobException if it is of another form
+     */
+    public static SubmitOption traceContext(String traceparent) {
+        return traceContext(TraceContext.of(traceparent));
+    }
+
+    /**
+     * The span that it belongs to, instead of the caller's current one; see {@link Millrace#withTracing}.
+     *
+     * @param traceparent in the syntax of W3C Trace Context
+     * @param tracestate in the syntax of W3C Trace Context
+     * @return this, as an option of {@code submit}
+     * @throws dev.millrace.job.InvalidJobException if one is of another form
+     */
+    public static SubmitOption traceContext(String traceparent, String tracestate) {
+        return traceContext(new TraceContext(traceparent, tracestate));
+    }
+
+    private static SubmitOption traceContext(TraceContext context) {
+        return new SubmitOption(job -> job.withAudit(job.audit().withTrace(context)));
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.job;
 
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param requestedBy who asked for the job
  * @param correlationId what ties it to other work
- * @param traceContext the W3C trace context at submission
+ * @param traceContext the W3C trace context at submission: its {@code traceparent}
+ * @param traceState what tracing systems have added to it, of the same specification; jobs can't be found by it
  * @param tenantId whose job it is: 1 to 128 characters, at most 512 bytes, since it shares an index row with the id
  * @param cancellation the request to cancel it, if there is one
  * @param retried that it was retried by hand after it had ended, if it was; the last time counts
@@ -16,6 +18,7 @@ public record JobAudit(
         @Nullable String requestedBy,
         @Nullable String correlationId,
         @Nullable String traceContext,
+        @Nullable String traceState,
         @Nullable String tenantId,
         @Nullable Cancellation cancellation,
         @Nullable ManualRetry retried) {
@@ -23,7 +26,7 @@ public record JobAudit(
     private static final int MAX_TENANT_BYTES = 512;
 
     /** Nothing said. */
-    public static final JobAudit NONE = new JobAudit(null, null, null, null, null, null);
+    public static final JobAudit NONE = new JobAudit(null, null, null, null, null, null, null);
 
     /**
      * Checks the values.
@@ -31,6 +34,7 @@ public record JobAudit(
      * @param requestedBy see {@link #requestedBy()}
      * @param correlationId see {@link #correlationId()}
      * @param traceContext see {@link #traceContext()}
+     * @param traceState see {@link #traceState()}
      * @param tenantId see {@link #tenantId()}
      * @param cancellation see {@link #cancellation()}
      * @param retried see {@link #retried()}
@@ -40,6 +44,7 @@ public record JobAudit(
         Checks.reference("requestedBy", requestedBy);
         Checks.reference("correlationId", correlationId);
         Checks.reference("traceContext", traceContext);
+        Checks.reference("traceState", traceState);
         if (tenantId != null) {
             Checks.text("tenantId", tenantId, MAX_TENANT_CHARACTERS, MAX_TENANT_BYTES);
         }
@@ -51,7 +56,7 @@ public record JobAudit(
      * @param value see {@link #requestedBy()}
      */
     public JobAudit withRequestedBy(String value) {
-        return new JobAudit(value, correlationId, traceContext, tenantId, cancellation, retried);
+        return new JobAudit(value, correlationId, traceContext, traceState, tenantId, cancellation, retried);
     }
 
     /**
@@ -60,16 +65,31 @@ public record JobAudit(
      * @param value see {@link #correlationId()}
      */
     public JobAudit withCorrelationId(String value) {
-        return new JobAudit(requestedBy, value, traceContext, tenantId, cancellation, retried);
+        return new JobAudit(requestedBy, value, traceContext, traceState, tenantId, cancellation, retried);
     }
 
     /**
-     * {@return this context with another trace context}
+     * {@return this context with another trace context, and without a {@code tracestate}}
      *
      * @param value see {@link #traceContext()}
      */
     public JobAudit withTraceContext(String value) {
-        return new JobAudit(requestedBy, correlationId, value, tenantId, cancellation, retried);
+        return new JobAudit(requestedBy, correlationId, value, null, tenantId, cancellation, retried);
+    }
+
+    /**
+     * {@return this context with another trace context, and its {@code tracestate}}
+     *
+     * @param value the trace context
+     */
+    public JobAudit withTrace(TraceContext value) {
+        return new JobAudit(
+                requestedBy, correlationId, value.traceparent(), value.tracestate(), tenantId, cancellation, retried);
+    }
+
+    /** {@return the trace context, if there is one and it is of the form that W3C asks for} */
+    public Optional<TraceContext> trace() {
+        return TraceContext.ifValid(traceContext, traceState);
     }
 
     /**
@@ -78,7 +98,7 @@ public record JobAudit(
      * @param value see {@link #tenantId()}
      */
     public JobAudit withTenantId(String value) {
-        return new JobAudit(requestedBy, correlationId, traceContext, value, cancellation, retried);
+        return new JobAudit(requestedBy, correlationId, traceContext, traceState, value, cancellation, retried);
     }
 
     /**
@@ -87,7 +107,7 @@ public record JobAudit(
      * @param value see {@link #cancellation()}
      */
     public JobAudit withCancellation(@Nullable Cancellation value) {
-        return new JobAudit(requestedBy, correlationId, traceContext, tenantId, value, retried);
+        return new JobAudit(requestedBy, correlationId, traceContext, traceState, tenantId, value, retried);
     }
 
     /**
@@ -96,6 +116,6 @@ public record JobAudit(
      * @param value see {@link #retried()}
      */
     public JobAudit withRetried(@Nullable ManualRetry value) {
-        return new JobAudit(requestedBy, correlationId, traceContext, tenantId, cancellation, value);
+        return new JobAudit(requestedBy, correlationId, traceContext, traceState, tenantId, cancellation, value);
     }
 }

@@ -1,6 +1,7 @@
 package dev.millrace.worker;
 
 import dev.millrace.job.Job;
+import dev.millrace.job.TraceContext;
 import dev.millrace.store.Claim;
 import dev.millrace.store.LogEntry;
 import dev.millrace.store.WorkSource;
@@ -10,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One attempt at a job, as its handler sees it. Safe for use by many threads, also by threads that the handler starts;
- * the MDC ({@code millrace.job}, {@code millrace.kind}, {@code millrace.attempt}, {@code millrace.worker}) is set on the
- * handler's own thread only.
+ * the MDC ({@code millrace.job}, {@code millrace.kind}, {@code millrace.attempt}, {@code millrace.worker}, and {@code
+ * millrace.traceparent} if the job has one) is set on the handler's own thread only.
  */
 public interface JobContext {
     /** {@return the job as it was claimed} */
@@ -25,6 +26,14 @@ public interface JobContext {
 
     /** {@return the name of the worker that runs this attempt} */
     String worker();
+
+    /**
+     * {@return the W3C trace context that the job was submitted with, if it has one} For a handler that calls others by
+     * itself; an integration such as that for Micrometer's observations has made it the current one already.
+     */
+    default Optional<TraceContext> traceContext() {
+        return job().audit().trace();
+    }
 
     /** {@return whether the handler should stop: see {@link #stopReason}} */
     boolean cancelled();
