@@ -441,7 +441,7 @@ public final class Millrace {
 
     /** {@return how payloads become parameters, and parameters payloads} */
     public PayloadCodec payloads() {
-        return payloads;
+        return submissions.payloads();
     }
 
     /** {@return jobs as rows: create, read, change} */

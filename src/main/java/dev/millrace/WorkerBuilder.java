@@ -6,6 +6,7 @@ import dev.millrace.job.PayloadCodec;
 import dev.millrace.recovery.BackendReconciler;
 import dev.millrace.recovery.BackendSettings;
 import dev.millrace.recovery.JobReconciler;
+import dev.millrace.recovery.RecoveryListener;
 import dev.millrace.recovery.RecoverySettings;
 import dev.millrace.recovery.RetentionSettings;
 import dev.millrace.recovery.RetentionSweeper;
@@ -13,8 +14,10 @@ import dev.millrace.store.LeaseStore;
 import dev.millrace.store.postgres.PostgresStore;
 import dev.millrace.worker.InlineWorker;
 import dev.millrace.worker.JobHandler;
+import dev.millrace.worker.JobInterceptor;
 import dev.millrace.worker.OutcomeBuffer;
 import dev.millrace.worker.Worker;
+import dev.millrace.worker.WorkerListener;
 import dev.millrace.worker.WorkerSetup;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +49,7 @@ public final class WorkerBuilder {
     private BackendSettings backendSettings = BackendSettings.DEFAULT;
     private @Nullable RetentionSettings retention = RetentionSettings.DEFAULT;
     private final @Nullable WakeUps wakeUps;
+    private final List<RecoveryListener> recoveryListeners = new ArrayList<>();
     private boolean started;
 
     WorkerBuilder(
@@ -270,6 +275,50 @@ public final class WorkerBuilder {
     }
 
     /**
+     * Tells this listener what the worker does, along with those that were given before.
+     *
+     * @param listener is told on a thread of its own
+     * @return this builder
+     */
+    public WorkerBuilder listener(WorkerListener listener) {
+        setup.listener(listener);
+        return this;
+    }
+
+    /**
+     * Tells this listener what the worker's reconciler and sweeper do, along with those that were given before.
+     *
+     * @param listener is told on a thread of its own
+     * @return this builder
+     */
+    public WorkerBuilder recoveryListener(RecoveryListener listener) {
+        recoveryListeners.add(Objects.requireNonNull(listener, "listener"));
+        return this;
+    }
+
+    /**
+     * Calls this around each run of a handler, within those that were given before.
+     *
+     * @param interceptor is called on the handler's thread
+     * @return this builder
+     */
+    public WorkerBuilder intercept(JobInterceptor interceptor) {
+        setup.intercept(interceptor);
+        return this;
+    }
+
+    /**
+     * Lets something add to this worker what belongs together, such as {@code with(metrics::observe)}.
+     *
+     * @param extension is called at once
+     * @return this builder
+     */
+    public WorkerBuilder with(Consumer<? super WorkerBuilder> extension) {
+        extension.accept(this);
+        return this;
+    }
+
+    /**
      * {@return the handlers so far, to be called on the caller's thread} What the test kit uses, {@code millrace-testkit}: its
      * {@code TestKit.withHandlersOf} takes this builder. Starts nothing.
      */
@@ -310,6 +359,14 @@ public final class WorkerBuilder {
         if (reconciler != null) {
             setup.closeWith(reconciler);
         }
+        recoveryListeners.forEach(listener -> {
+            if (reconciler != null) {
+                reconciler.listener(listener);
+            }
+            if (sweeper != null) {
+                sweeper.listener(listener);
+            }
+        });
         AtomicReference<@Nullable AutoCloseable> subscription = new AtomicReference<>();
         setup.closeWith(() -> {
             AutoCloseable open = subscription.get();

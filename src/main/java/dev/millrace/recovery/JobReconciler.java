@@ -50,6 +50,7 @@ public final class JobReconciler implements AutoCloseable {
     private final StoreProbe probe;
     private final JobSweep sweep;
     private final ReentrantLock oneSweep = new ReentrantLock();
+    private final Listeners listeners = new Listeners("millrace-job-reconciler");
     private final Loop sweeps;
     private final Loop probes;
 
@@ -83,6 +84,17 @@ public final class JobReconciler implements AutoCloseable {
         this.sweeps = new Loop("millrace-job-reconciler", this::sweepRound);
         this.probes = new Loop("millrace-store-watch", this::probeRound);
         this.lastSweepBegan = clock.getAsLong();
+    }
+
+    /**
+     * Tells this listener of each sweep from now on, along with those that were given before.
+     *
+     * @param listener is told on a thread of its own
+     * @return this reconciler
+     */
+    public JobReconciler listener(RecoveryListener listener) {
+        listeners.add(listener);
+        return this;
     }
 
     /**
@@ -131,7 +143,7 @@ public final class JobReconciler implements AutoCloseable {
         boolean tooShort = !watch.untilTrusted(shortest).isZero();
         boolean suspended = tooShort || (last != null && last.suspended());
         return new RecoveryStatus(
-                started && !closed,
+                started && !closed && sweeps.alive() && probes.alive(),
                 suspended,
                 suspended ? reason(state, shortest, tooShort) : null,
                 state.lasted(),
@@ -155,6 +167,7 @@ public final class JobReconciler implements AutoCloseable {
             LOG.warn(
                     "A sweep or probe did not end in time: the store does not answer. Its daemon thread ends when it does.");
         }
+        listeners.close();
     }
 
     private Duration sweepRound() {
@@ -176,9 +189,13 @@ public final class JobReconciler implements AutoCloseable {
     private Tally sweepOnce(Grace grace) {
         oneSweep.lock();
         try {
-            lastSweepBegan = clock.getAsLong();
+            long began = clock.getAsLong();
+            lastSweepBegan = began;
             Tally tally = sweep.run(grace);
-            lastSweep = tally.report();
+            SweepReport report = tally.report();
+            lastSweep = report;
+            Duration took = Duration.ofNanos(clock.getAsLong() - began);
+            listeners.tell(listener -> listener.swept(report, took));
             return tally;
         } finally {
             oneSweep.unlock();

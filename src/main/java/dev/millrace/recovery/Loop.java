@@ -88,6 +88,12 @@ final class Loop {
         return !running.isAlive();
     }
 
+    /** Whether it runs: it was started, and has not ended. */
+    boolean alive() {
+        Thread running = thread();
+        return running != null && running.isAlive();
+    }
+
     private @Nullable Thread thread() {
         lifecycle.lock();
         try {
@@ -99,7 +105,11 @@ final class Loop {
 
     private void rounds() {
         while (!stopped) {
-            pause(round());
+            try {
+                pause(round());
+            } catch (Throwable e) {
+                logQuietly(e);
+            }
         }
     }
 

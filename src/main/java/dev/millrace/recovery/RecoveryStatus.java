@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a {@link JobReconciler} is, at one moment. For health reports and operators.
  *
- * @param running whether its loop runs: started, and not closed
+ * @param running whether its loops run: started, and not closed
  * @param suspended whether stale heartbeats are not trusted at present, so that dead workers' jobs wait: the store is not
  *     seen to be healthy, or has not been for long enough for some of the jobs
  * @param reason why, in words; null if not suspended

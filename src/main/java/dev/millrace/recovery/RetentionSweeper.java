@@ -44,6 +44,7 @@ public final class RetentionSweeper implements AutoCloseable {
     private final LongSupplier clock;
     private final ReentrantLock oneSweep = new ReentrantLock();
     private final Semaphore stops = new Semaphore(0);
+    private final Listeners listeners = new Listeners("millrace-retention-sweeper");
     private final Loop sweeps;
 
     private volatile boolean closed;
@@ -73,6 +74,17 @@ public final class RetentionSweeper implements AutoCloseable {
     }
 
     /**
+     * Tells this listener of each sweep from now on, along with those that were given before.
+     *
+     * @param listener is told on a thread of its own
+     * @return this sweeper
+     */
+    public RetentionSweeper listener(RecoveryListener listener) {
+        listeners.add(listener);
+        return this;
+    }
+
+    /**
      * Starts the loop: the first sweep within a minute, or the interval if that is shorter, and then one after another.
      * Starting it again has no effect.
      *
@@ -93,8 +105,11 @@ public final class RetentionSweeper implements AutoCloseable {
         checkOpen();
         oneSweep.lock();
         try {
+            long began = clock.getAsLong();
             RetentionReport report = new RetentionSweep(settings, retention, clock, () -> closed, stops).run();
             lastSweep = report;
+            Duration took = Duration.ofNanos(clock.getAsLong() - began);
+            listeners.tell(listener -> listener.retentionSwept(report, took));
             say(report);
             return report;
         } finally {
@@ -119,6 +134,7 @@ public final class RetentionSweeper implements AutoCloseable {
             LOG.warn("A retention sweep did not end in time: the store does not answer. Its daemon thread ends when it"
                     + " does.");
         }
+        listeners.close();
     }
 
     /** One round: a sweep, and how long to wait until the next one. */

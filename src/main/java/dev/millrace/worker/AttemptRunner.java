@@ -39,21 +39,19 @@ final class AttemptRunner {
     }
 
     void run(RunningAttempt attempt) {
-        try {
-            LogContext.enter(attempt, services.worker());
+        try (LogContext ignored = LogContext.enter(attempt, services.worker())) {
             if (promote(attempt)) {
                 handle(attempt);
             }
         } catch (Throwable e) {
             health.trouble("Running " + attempt, e);
-            LOG.error("Running {} failed outside of its handler.", attempt, e);
+            Failures.survive(() -> reportUnexpected(attempt, e));
             conclude(attempt, Endings.afterHandler(attempt, e));
         } finally {
             if (attempt.open()) {
                 attempt.closeEnding();
             }
             attempt.runOver();
-            LogContext.leave();
         }
     }
 
@@ -82,6 +80,7 @@ final class AttemptRunner {
                 case CANCELLATION_REQUESTED -> attempt.stop(StopReason.CANCELLED);
                 case LOST -> {
                     if (attempt.lose()) {
+                        health.listeners().lost(attempt);
                         LOG.info("{} was lost before it started: nothing was run.", attempt);
                     }
                 }
@@ -107,6 +106,7 @@ final class AttemptRunner {
             conclude(attempt, Endings.handBack(attempt, "Stopped before the handler started"));
             return;
         }
+        health.listeners().started(attempt);
         Throwable failure = null;
         try {
             route.run(services.codec(), attempt.job(), new HandlerContext(attempt, services));
@@ -151,6 +151,12 @@ final class AttemptRunner {
             outcomes.writeOrGather(attempt);
         } else {
             outcomes.abandoned(attempt);
+        }
+    }
+
+    private static void reportUnexpected(RunningAttempt attempt, Throwable failure) {
+        try (LogContext ignored = LogContext.enter(attempt)) {
+            LOG.error("Running {} failed outside of its handler.", attempt, failure);
         }
     }
 

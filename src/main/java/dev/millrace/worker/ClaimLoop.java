@@ -171,7 +171,7 @@ final class ClaimLoop implements Runnable {
 
     private List<Claim> claim(ClaimRequest request) {
         try {
-            return source.claim(request);
+            return health.listeners().claiming(request.tokens().size(), ticker, () -> source.claim(request));
         } catch (InvalidJobException e) {
             throw e; // refused by us
         } catch (StoreException e) {

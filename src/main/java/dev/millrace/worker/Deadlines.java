@@ -54,11 +54,13 @@ final class Deadlines {
 
     private void strike(RunningAttempt attempt) {
         if (attempt.decide(Endings.timeout(attempt), StopReason.TIMED_OUT)) {
-            LOG.warn(
-                    "{} took longer than {}: its job fails.",
-                    attempt,
-                    attempt.job().policies().maxDuration());
-            outcomes.writeElsewhere(attempt);
+            outcomes.writeElsewhere(attempt); // first: whatever becomes of the report, the outcome is on its way
+            try (LogContext ignored = LogContext.enter(attempt)) {
+                LOG.warn(
+                        "{} took longer than {}: its job fails.",
+                        attempt,
+                        attempt.job().policies().maxDuration());
+            }
         }
     }
 
@@ -67,13 +69,19 @@ final class Deadlines {
         for (RunningAttempt attempt : attempts.all()) {
             Thread thread = attempt.ignoresStop(patience);
             if (thread != null && reported.add(attempt)) {
-                LOG.warn(
-                        "The handler of {} ignores its interrupt: it was asked to stop ({}) and still runs. It keeps its"
-                                + " slot until it returns. It is at:{}",
-                        attempt,
-                        attempt.stopReason(),
-                        frames(thread));
+                reportStubborn(attempt, thread);
             }
+        }
+    }
+
+    private static void reportStubborn(RunningAttempt attempt, Thread thread) {
+        try (LogContext ignored = LogContext.enter(attempt)) {
+            LOG.warn(
+                    "The handler of {} ignores its interrupt: it was asked to stop ({}) and still runs. It keeps its slot"
+                            + " until it returns. It is at:{}",
+                    attempt,
+                    attempt.stopReason(),
+                    frames(thread));
         }
     }
 
@@ -89,7 +97,8 @@ final class Deadlines {
             try {
                 task.run();
             } catch (Throwable e) {
-                LOG.error("A deadline could not be dealt with.", e);
+                // If this threw, the timer would never call its periodic task again, and say nothing about it.
+                Failures.survive(() -> LOG.error("A deadline could not be dealt with.", e));
             }
         };
     }

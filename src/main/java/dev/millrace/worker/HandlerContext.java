@@ -187,7 +187,9 @@ final class HandlerContext implements JobContext {
 
     /** The database says so. */
     private AttemptLostException lost() {
-        attempt.lose();
+        if (attempt.lose()) {
+            services.health().listeners().lost(attempt);
+        }
         return new AttemptLostException(job().id(), attempt(), worker());
     }
 }

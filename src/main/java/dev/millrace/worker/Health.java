@@ -9,9 +9,24 @@ final class Health {
     /** What went wrong, and when, by this machine's clock. */
     record Trouble(String what, Instant at) {}
 
+    private final Listeners listeners;
     private volatile @Nullable Trouble last;
     private volatile boolean claimsFail;
     private final AtomicBoolean beatsFail = new AtomicBoolean();
+
+    /** Nobody is told. */
+    Health() {
+        this(Listeners.NONE);
+    }
+
+    Health(Listeners listeners) {
+        this.listeners = listeners;
+    }
+
+    /** Who is told what happens. */
+    Listeners listeners() {
+        return listeners;
+    }
 
     void trouble(String doing, Throwable failure) {
         last = new Trouble(doing + ": " + Failures.describe(failure), Instant.now());

@@ -163,6 +163,7 @@ final class Heartbeats implements Runnable {
                 source.beat(asked.stream().map(RunningAttempt::attempt).toList());
         if (outage) {
             outage = false;
+            health.listeners().heartbeatsAnswered();
             LOG.info("Beats are answered again.");
         }
         for (RunningAttempt attempt : asked) {
@@ -171,6 +172,12 @@ final class Heartbeats implements Runnable {
     }
 
     private void hear(RunningAttempt attempt, Pulse pulse, long asked) {
+        try (LogContext ignored = LogContext.enter(attempt)) {
+            heard(attempt, pulse, asked);
+        }
+    }
+
+    private void heard(RunningAttempt attempt, Pulse pulse, long asked) {
         switch (pulse) {
             case HELD -> attempt.beats().answered(asked);
             case CANCELLATION_REQUESTED -> {
@@ -184,8 +191,11 @@ final class Heartbeats implements Runnable {
                 boolean completed = attempt.isCompleting() && source.finish(attempt.claim(), new Finish.Succeed());
                 attempt.beats().answered(asked);
                 if (completed) {
-                    attempt.completed();
+                    if (attempt.completed()) {
+                        health.listeners().ended(attempt, true);
+                    }
                 } else if (attempt.lose()) {
+                    health.listeners().lost(attempt);
                     LOG.warn(
                             "{} is lost: the job has ended, was given to another attempt, or is gone. Its handler is"
                                     + " interrupted.",
@@ -201,6 +211,7 @@ final class Heartbeats implements Runnable {
 
     private void failed(Collection<RunningAttempt> unanswered, Throwable failure) {
         health.trouble("Beating for " + unanswered.size() + " jobs", failure);
+        health.listeners().heartbeatsFailed(unanswered.size(), failure);
         if (Failures.concernsAll(failure)) {
             if (!outage) {
                 LOG.warn(

@@ -60,7 +60,7 @@ final class Outcomes {
 
     /** Writes what was decided for this attempt, on this thread, and closes its ending. Throws nothing. */
     void write(RunningAttempt attempt) {
-        try {
+        try (LogContext ignored = LogContext.enter(attempt)) {
             repeatUntilAnswered(attempt);
         } catch (Throwable e) {
             health.trouble("Writing the outcome of " + attempt, e);
@@ -100,6 +100,7 @@ final class Outcomes {
         do {
             try {
                 Set<Attempt> ended = source.finishAll(completions);
+                batch.forEach(attempt -> health.listeners().ended(attempt, ended.contains(attempt.attempt())));
                 batch.stream()
                         .filter(attempt -> !ended.contains(attempt.attempt()))
                         .forEach(this::refused);
@@ -150,7 +151,9 @@ final class Outcomes {
         int unexpected = 0;
         do {
             try {
-                if (!source.finish(attempt.completion())) {
+                boolean accepted = source.finish(attempt.completion());
+                health.listeners().ended(attempt, accepted);
+                if (!accepted) {
                     refused(attempt);
                 }
                 return;
@@ -173,19 +176,23 @@ final class Outcomes {
     }
 
     private void refused(RunningAttempt attempt) {
-        LOG.warn(
-                "The outcome of {}, {}, was refused: the job has ended, was given to another attempt, or is gone.",
-                attempt,
-                attempt.decided());
-        Failures.survive(() -> jobLog.abandoned(attempt));
+        try (LogContext ignored = LogContext.enter(attempt)) {
+            LOG.warn(
+                    "The outcome of {}, {}, was refused: the job has ended, was given to another attempt, or is gone.",
+                    attempt,
+                    attempt.decided());
+            Failures.survive(() -> jobLog.abandoned(attempt));
+        }
     }
 
     private static void givenUp(RunningAttempt attempt) {
-        LOG.warn(
-                "The outcome of {}, {}, was not written before the worker closed. The job runs again once its heartbeat"
-                        + " has expired.",
-                attempt,
-                attempt.decided());
+        try (LogContext ignored = LogContext.enter(attempt)) {
+            LOG.warn(
+                    "The outcome of {}, {}, was not written before the worker closed. The job runs again once its"
+                            + " heartbeat has expired.",
+                    attempt,
+                    attempt.decided());
+        }
     }
 
     @SuppressWarnings("UnusedException") // a handler may have left one behind; outcomes don't stop for interrupts

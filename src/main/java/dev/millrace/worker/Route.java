@@ -3,6 +3,7 @@ package dev.millrace.worker;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -30,6 +31,19 @@ record Route<T>(JobType<T> type, JobHandler<? super T> handler) {
                     "one handler for each kind",
                     "Remove one of them, or give its jobs another kind.");
         }
+    }
+
+    /** The same, called by these interceptors, the first one outermost. */
+    Route<T> within(List<JobInterceptor> interceptors) {
+        JobHandler<? super T> innermost = handler;
+        for (int i = interceptors.size() - 1; i >= 0; i--) {
+            innermost = intercepted(interceptors.get(i), innermost);
+        }
+        return new Route<>(type, innermost);
+    }
+
+    private static <P> JobHandler<P> intercepted(JobInterceptor interceptor, JobHandler<P> handler) {
+        return (payload, context) -> interceptor.around(context, () -> handler.handle(payload, context));
     }
 
     /** Decodes the payload and runs the handler. */

@@ -5,6 +5,7 @@ import dev.millrace.store.Attempt;
 import dev.millrace.store.Claim;
 import dev.millrace.store.Completion;
 import dev.millrace.store.Finish;
+import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
@@ -66,6 +67,8 @@ final class RunningAttempt {
     private volatile boolean completing;
     private volatile boolean gathered;
     private final AtomicBoolean released = new AtomicBoolean();
+    private volatile long begunAt = -1;
+    private volatile long decidedAt = -1;
 
     /**
      * @param claimedAt when the claim's answer came, by the ticker
@@ -114,6 +117,7 @@ final class RunningAttempt {
                 return false;
             }
             run = Run.RUNNING;
+            begunAt = ticker.now();
             thread = Thread.currentThread();
             return true;
         });
@@ -154,6 +158,7 @@ final class RunningAttempt {
                 return false;
             }
             ending = Ending.DECIDED;
+            decidedAt = ticker.now();
             finish = how;
             if (why != null) {
                 raise(why);
@@ -198,6 +203,7 @@ final class RunningAttempt {
             }
             finish = new Finish.Succeed();
             ending = Ending.CLOSED;
+            decidedAt = ticker.now();
             endingChanged.signalAll();
             return true;
         });
@@ -223,6 +229,7 @@ final class RunningAttempt {
                 return false;
             }
             ending = Ending.CLOSED;
+            decidedAt = ticker.now();
             raise(StopReason.LOST);
             endingChanged.signalAll();
             return true;
@@ -325,6 +332,18 @@ final class RunningAttempt {
 
     boolean timedOut() {
         return ticker.now() >= timeoutAt();
+    }
+
+    /** How long this worker has had the claim. */
+    Duration sinceClaim() {
+        return Duration.ofNanos(ticker.now() - claimedAt);
+    }
+
+    /** From the handler's start until the ending was decided; zero if it was not started. */
+    Duration ran() {
+        long from = begunAt;
+        long until = decidedAt;
+        return from < 0 ? Duration.ZERO : Duration.ofNanos(Math.max(0, (until < 0 ? ticker.now() : until) - from));
     }
 
     /** What will strike at the deadline; cancelled with the attempt. */

@@ -42,7 +42,9 @@ public final class Worker implements AutoCloseable {
     }
 
     private final WorkerSettings settings;
-    private final Health health = new Health();
+    private final WorkerThreads threads;
+    private final Listeners listeners;
+    private final Health health;
     private final RunningAttempts attempts;
     private final Heartbeats heartbeats;
     private final Deadlines deadlines;
@@ -55,6 +57,7 @@ public final class Worker implements AutoCloseable {
     private final Thread beginning;
     private final Thread lifecycle;
     private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
+    private volatile boolean stopping;
     private final CountDownLatch closeAsked = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
 
@@ -65,11 +68,14 @@ public final class Worker implements AutoCloseable {
             Map<String, Route<?>> routes,
             List<Runnable> beginnings,
             List<AutoCloseable> companions,
+            List<WorkerListener> listeners,
             Timings timings) {
         this.settings = settings;
+        this.listeners = new Listeners(settings.name(), listeners);
+        this.health = new Health(this.listeners);
         WorkSource source = stores.work();
         Ticker ticker = Ticker.started();
-        WorkerThreads threads = new WorkerThreads(settings.name(), settings.concurrency());
+        this.threads = new WorkerThreads(settings.name(), settings.concurrency());
         this.attempts = new RunningAttempts(this::changed);
         JobLog jobLog = new JobLog(stores.logs(), health);
         Outcomes outcomes =
@@ -98,7 +104,7 @@ public final class Worker implements AutoCloseable {
         this.claiming = threads.loop("claims", claims);
         Runnable gathering = outcomes.gathering();
         this.gathering = gathering == null ? null : threads.loop("outcomes", gathering);
-        this.beginning = threads.loop("start", () -> begin(beginnings));
+        this.beginning = threads.once("start", () -> begin(beginnings));
         this.lifecycle = threads.lifecycle(this::live);
     }
 
@@ -137,6 +143,7 @@ public final class Worker implements AutoCloseable {
             abandonStart();
             throw e;
         }
+        listeners.opened(this);
         LOG.info("Worker \"{}\" runs up to {} jobs at a time.", settings.name(), settings.concurrency());
         return this;
     }
@@ -180,10 +187,12 @@ public final class Worker implements AutoCloseable {
     public void close() {
         if (state.compareAndSet(State.NEW, State.CLOSED)) {
             shutdown.closeCompanions();
+            listeners.close(this);
             closed.countDown();
             return;
         }
         if (state.get() == State.OPEN) {
+            stopping = true;
             claims.stop(); // before it says that it closes, and not when the lifecycle thread comes to it
         }
         if (state.compareAndSet(State.OPEN, State.CLOSING)) {
@@ -217,6 +226,7 @@ public final class Worker implements AutoCloseable {
             Failures.survive(() -> LOG.error("Worker \"{}\" was not closed in order.", settings.name(), e));
         } finally {
             state.set(State.CLOSED);
+            listeners.close(this);
             closed.countDown();
         }
     }
@@ -257,6 +267,11 @@ public final class Worker implements AutoCloseable {
         return Objects.requireNonNull(state.get());
     }
 
+    /** For tests: the loop that beats. */
+    Heartbeats heartbeats() {
+        return heartbeats;
+    }
+
     private void look() {
         claims.look();
     }
@@ -277,10 +292,17 @@ public final class Worker implements AutoCloseable {
             case NEW -> Claiming.NOT_STARTED;
             case CLOSING -> Claiming.CLOSING;
             case CLOSED -> Claiming.CLOSED;
-            case OPEN ->
-                heartbeats.silent()
-                        ? Claiming.HEARTBEATS_FAIL
-                        : health.claimsFail() ? Claiming.STORE_FAILS : Claiming.YES;
+            case OPEN -> claimingWhileOpen();
         };
+    }
+
+    private Claiming claimingWhileOpen() {
+        if (threads.loopEnded()) {
+            return stopping ? Claiming.CLOSING : Claiming.LOOP_ENDED;
+        }
+        if (heartbeats.silent()) {
+            return Claiming.HEARTBEATS_FAIL;
+        }
+        return health.claimsFail() ? Claiming.STORE_FAILS : Claiming.YES;
     }
 }

@@ -25,6 +25,8 @@ public final class WorkerSetup {
     private final Map<String, Route<?>> routes = new LinkedHashMap<>();
     private final List<AutoCloseable> companions = new ArrayList<>();
     private final List<Runnable> beginnings = new ArrayList<>();
+    private final List<WorkerListener> listeners = new ArrayList<>();
+    private final List<JobInterceptor> interceptors = new ArrayList<>();
     private WorkerSettings settings = WorkerSettings.defaults();
     private Timings timings = Timings.DEFAULT;
 
@@ -140,6 +142,28 @@ public final class WorkerSetup {
         return this;
     }
 
+    /**
+     * Tells this listener what the worker does, along with those that were given before.
+     *
+     * @param listener is told on a thread of its own
+     * @return this setup
+     */
+    public WorkerSetup listener(WorkerListener listener) {
+        listeners.add(Objects.requireNonNull(listener, "listener"));
+        return this;
+    }
+
+    /**
+     * Calls this around each run of a handler, within those that were given before.
+     *
+     * @param interceptor is called on the handler's thread
+     * @return this setup
+     */
+    public WorkerSetup intercept(JobInterceptor interceptor) {
+        interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+        return this;
+    }
+
     WorkerSetup timings(Timings value) {
         this.timings = value;
         return this;
@@ -168,13 +192,16 @@ public final class WorkerSetup {
                             "kinds that the worker runs: " + String.join(", ", routes.keySet()),
                             "Correct the kind, or give it a handler.");
                 });
+        Map<String, Route<?>> intercepted = new LinkedHashMap<>();
+        routes.forEach((kind, route) -> intercepted.put(kind, route.within(interceptors)));
         return new Worker(
                 settings,
                 new WorkerStores(source, beats, outcomes, logs, results),
                 codec,
-                Collections.unmodifiableMap(new LinkedHashMap<>(routes)),
+                Collections.unmodifiableMap(intercepted),
                 List.copyOf(beginnings),
                 List.copyOf(companions),
+                List.copyOf(listeners),
                 timings);
     }
 

@@ -38,10 +38,23 @@ public record WorkerStatus(
          * is answered; no handler is interrupted until then.
          */
         HEARTBEATS_FAIL,
+        /**
+         * One of its loops has ended, though nobody closed it: it can't go on. Restart the process. What it runs is
+         * recovered by others.
+         */
+        LOOP_ENDED,
         /** It is being closed. */
         CLOSING,
         /** It was closed. */
         CLOSED
+    }
+
+    /**
+     * {@return whether it works, or will by itself: false if it was closed, or one of its loops has ended} Not whether the
+     * database answers: restarting a process heals no database.
+     */
+    public boolean alive() {
+        return claiming != Claiming.LOOP_ENDED && claiming != Claiming.CLOSED;
     }
 
     /** {@return whether it was started and nothing keeps it from claiming} */

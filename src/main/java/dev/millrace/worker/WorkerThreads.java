@@ -6,6 +6,9 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The threads of one worker, named after it.
@@ -18,12 +21,15 @@ import java.util.concurrent.atomic.AtomicInteger;
  * lifecycle's, which keeps the JVM running from the worker's start until it is closed.
  */
 final class WorkerThreads {
+    private static final Logger LOG = LoggerFactory.getLogger(WorkerThreads.class);
     private static final long IDLE_SECONDS = 30;
+    private static final long AFTER_THROW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final String prefix;
     private final Executor handlers;
     private final ThreadPoolExecutor outcomes;
     private final Runnable stopHandlers;
+    private volatile boolean loopEnded;
 
     WorkerThreads(String worker, int concurrency) {
         this.prefix = "millrace-" + worker + "-";
@@ -49,9 +55,37 @@ final class WorkerThreads {
         return outcomes;
     }
 
-    /** A thread for one of the worker's loops. */
+    /** A thread for one of the worker's loops. What the loop throws doesn't end it: it begins anew after a moment. */
     Thread loop(String role, Runnable task) {
+        return daemon(prefix + role, () -> {
+            try {
+                untilItReturns(prefix + role, task);
+            } finally {
+                loopEnded = true;
+            }
+        });
+    }
+
+    /** A thread for something that is done once. */
+    Thread once(String role, Runnable task) {
         return daemon(prefix + role, task);
+    }
+
+    /** Whether one of the loops has ended, as all do once they are stopped. */
+    boolean loopEnded() {
+        return loopEnded;
+    }
+
+    private static void untilItReturns(String name, Runnable task) {
+        while (true) {
+            try {
+                task.run();
+                return;
+            } catch (Throwable e) {
+                Failures.survive(() -> LOG.error("{} met something unexpected, and begins anew.", name, e));
+                Failures.survive(() -> LockSupport.parkNanos(AFTER_THROW_NANOS));
+            }
+        }
     }
 
     /** A factory for the one thread of a timer. */
