@@ -65,7 +65,11 @@ class ArchitectureTest {
 
     private static final String JSPECIFY = "org.jspecify..";
     private static final String SLF4J = "org.slf4j..";
+    private static final String MICROMETER = "io.micrometer..";
     private static final String ANY = "..";
+
+    /** What several packages share that is not for applications. */
+    private static final String INTERNAL = ROOT + ".internal";
 
     static final List<Row> TABLE = List.of(
             new Row(ROOT, List.of(ALL), List.of(ANY)),
@@ -75,11 +79,16 @@ class ArchitectureTest {
                     ROOT + ".store.postgres",
                     List.of(ROOT + ".store", ROOT + ".job", ROOT + ".db", TABLES),
                     List.of(ANY)),
-            new Row(ROOT + ".worker", List.of(ROOT + ".store", ROOT + ".job"), List.of(SLF4J, JSPECIFY)),
+            new Row(ROOT + ".worker", List.of(ROOT + ".store", ROOT + ".job", INTERNAL), List.of(SLF4J, JSPECIFY)),
             new Row(
                     ROOT + ".recovery",
-                    List.of(ROOT + ".store", ROOT + ".job", ROOT + ".backend"),
+                    List.of(ROOT + ".store", ROOT + ".job", ROOT + ".backend", INTERNAL),
                     List.of(SLF4J, JSPECIFY)),
+            new Row(INTERNAL, List.of(), List.of(SLF4J, JSPECIFY)),
+            new Row(
+                    ROOT + ".micrometer",
+                    List.of(ROOT, ROOT + ".worker", ROOT + ".recovery", ROOT + ".store", ROOT + ".job"),
+                    List.of(MICROMETER, SLF4J, JSPECIFY)),
             new Row(ROOT + ".backend", List.of(ROOT + ".store", ROOT + ".job"), List.of(SLF4J, JSPECIFY)),
             new Row(ROOT + ".lane", List.of(ROOT + ".store", ROOT + ".job"), List.of(SLF4J, JSPECIFY)),
             new Row(
@@ -95,7 +104,9 @@ class ArchitectureTest {
             ROOT + ".store.postgres",
             ROOT + ".worker",
             ROOT + ".backend",
-            ROOT + ".recovery");
+            ROOT + ".recovery",
+            ROOT + ".micrometer",
+            INTERNAL);
 
     /** Where statements are made. */
     private static final String[] SQL_PACKAGES = {ROOT, ROOT + ".store.postgres", ROOT + ".lane.postgres"};
@@ -151,6 +162,18 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("org.jooq..", TABLES, "java.sql..", "javax.sql..", "org.postgresql..")
+                .check(LIBRARY);
+    }
+
+    /** Applications without Micrometer must not notice that others have it. */
+    @Test
+    void micrometer_isUsedInOnePackageOnly_andThatByNoOther() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(ROOT + ".micrometer")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(MICROMETER, ROOT + ".micrometer")
                 .check(LIBRARY);
     }
 
