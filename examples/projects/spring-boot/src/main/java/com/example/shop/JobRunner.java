@@ -2,6 +2,8 @@ package com.example.shop;
 
 import dev.millrace.Millrace;
 import dev.millrace.WorkerBuilder;
+import dev.millrace.micrometer.MillraceMetrics;
+import dev.millrace.micrometer.MillraceObservations;
 import dev.millrace.worker.Worker;
 import java.time.Duration;
 import org.springframework.context.SmartLifecycle;
@@ -15,11 +17,15 @@ import org.springframework.stereotype.Component;
 class JobRunner implements SmartLifecycle {
     private final Millrace millrace;
     private final Orders orders;
+    private final MillraceMetrics metrics;
+    private final MillraceObservations observations;
     private volatile Worker worker;
 
-    JobRunner(Millrace millrace, Orders orders) {
+    JobRunner(Millrace millrace, Orders orders, MillraceMetrics metrics, MillraceObservations observations) {
         this.millrace = millrace;
         this.orders = orders;
+        this.metrics = metrics;
+        this.observations = observations;
     }
 
     /** The worker of this application, not started yet. */
@@ -31,7 +37,7 @@ class JobRunner implements SmartLifecycle {
 
     @Override
     public void start() {
-        worker = worker().start();
+        worker = worker().with(metrics::observe).with(observations::observe).start();
     }
 
     /** Lets the handlers finish, for as long as the worker's drain timeout says. */
@@ -39,6 +45,12 @@ class JobRunner implements SmartLifecycle {
     public void stop() {
         worker.close();
         worker = null;
+    }
+
+    /** Whether the worker can go on, if it was started. */
+    boolean isAlive() {
+        Worker running = worker;
+        return running == null || running.status().alive();
     }
 
     @Override
