@@ -52,8 +52,7 @@ public final class WorkerBuilder {
     private final List<RecoveryListener> recoveryListeners = new ArrayList<>();
     private boolean started;
 
-    WorkerBuilder(
-            PostgresStore store, LeaseStore leases, PayloadCodec payloads, @Nullable WakeUps wakeUps) {
+    WorkerBuilder(PostgresStore store, LeaseStore leases, PayloadCodec payloads, @Nullable WakeUps wakeUps) {
         this.store = store;
         this.leases = leases;
         this.wakeUps = wakeUps;
