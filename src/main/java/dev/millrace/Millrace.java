@@ -346,7 +346,7 @@ public final class Millrace {
 
     /** {@return a worker for this database, to be given its handlers and started} */
     public WorkerBuilder worker() {
-        return new WorkerBuilder(store.forLoops(), store.leases(), submissions.payloads(), wakeUps);
+        return new WorkerBuilder(store, submissions.payloads(), wakeUps);
     }
 
     /**

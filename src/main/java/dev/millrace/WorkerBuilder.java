@@ -1,16 +1,21 @@
 package dev.millrace;
 
 import dev.millrace.backend.Backend;
+import dev.millrace.job.Job;
+import dev.millrace.job.JobPolicies;
 import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
 import dev.millrace.recovery.BackendReconciler;
 import dev.millrace.recovery.BackendSettings;
 import dev.millrace.recovery.JobReconciler;
+import dev.millrace.recovery.OutageGrace;
 import dev.millrace.recovery.RecoveryListener;
 import dev.millrace.recovery.RecoverySettings;
 import dev.millrace.recovery.RetentionSettings;
 import dev.millrace.recovery.RetentionSweeper;
-import dev.millrace.store.LeaseStore;
+import dev.millrace.store.AssignedClaim;
+import dev.millrace.store.StoreUnavailableException;
+import dev.millrace.store.WorkSource;
 import dev.millrace.store.postgres.PostgresStore;
 import dev.millrace.worker.InlineWorker;
 import dev.millrace.worker.JobHandler;
@@ -27,7 +32,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Puts a worker together: its handlers, and what differs from the defaults. For one thread, and one worker.
@@ -41,8 +49,10 @@ public final class WorkerBuilder {
     /** How long a heartbeat may take, which waits for no lock: then the network is silent, and another connection may not be. */
     private static final Duration LONGEST_BEAT = Duration.ofSeconds(10);
 
+    private static final Logger LOG = LoggerFactory.getLogger(WorkerBuilder.class);
+
     private final PostgresStore store;
-    private final LeaseStore leases;
+    private final PostgresStore repeating;
     private final WorkerSetup setup;
     private final List<Backend> backends = new ArrayList<>();
     private @Nullable RecoverySettings recovery = RecoverySettings.DEFAULT;
@@ -52,11 +62,14 @@ public final class WorkerBuilder {
     private final List<RecoveryListener> recoveryListeners = new ArrayList<>();
     private boolean started;
 
-    WorkerBuilder(PostgresStore store, LeaseStore leases, PayloadCodec payloads, @Nullable WakeUps wakeUps) {
-        this.store = store;
-        this.leases = leases;
+    /** @param store repeats what passes by itself; the worker's loops don't, as they have a pace of their own */
+    WorkerBuilder(PostgresStore store, PayloadCodec payloads, @Nullable WakeUps wakeUps) {
+        this.repeating = store;
+        this.store = store.forLoops();
         this.wakeUps = wakeUps;
-        this.setup = Worker.on(store.work(), payloads).logs(store.logs()).results(store.results());
+        this.setup = Worker.on(this.store.work(), payloads)
+                .logs(this.store.logs())
+                .results(this.store.results());
     }
 
     /**
@@ -326,6 +339,67 @@ public final class WorkerBuilder {
     }
 
     /**
+     * Runs the job of this id, whatever its queue, profile and kind, if there is a handler for that; returns when its attempt has
+     * ended. For a process that is started for one job, on a pool of 0 to 8 connections. It brings neither reconciler nor sweeper,
+     * runs one job at a time, and asks every second at least. The attempt is like any other: after a failure the job waits for its next one,
+     * which is not made here.
+     *
+     * <p>A job that a worker holds is taken from that worker if it gives no sign of life for the job's heartbeat timeout, and a healthy
+     * database was watched for as long: so that takes up to twice the timeout.
+     *
+     * <p>If the waiting thread is interrupted, the worker is closed as by {@link Worker#close}: the handler has the drain timeout, and
+     * then the job is handed back.
+     *
+     * @param jobId the job's id
+     * @param patience how long to wait for a job that can't be claimed yet: not due, held by a worker, paused, or on hold; zero to ask
+     *     once. While the database is out of reach it is waited for as well, and so long
+     * @return the job as it stands then, or why it was not run
+     * @throws dev.millrace.worker.InvalidWorkerException if a setting is not allowed, or there is no handler for the job's kind
+     * @throws InterruptedException if the thread is interrupted while it waits
+     */
+    public AssignedRun runAssigned(String jobId, Duration patience) throws InterruptedException {
+        Job job = readIfPossible(jobId);
+        if (job != null) {
+            setup.checkHandles(job.kind());
+        }
+        Duration timeout = (job == null ? JobPolicies.DEFAULT : job.policies()).heartbeat().timeout();
+        setup.settings(settings -> {
+            Duration often = Duration.ofSeconds(1);
+            return settings.withConcurrency(1)
+                    .withKindConcurrency(Map.of())
+                    .withPrefetch(0)
+                    .withOutcomeBuffer(OutcomeBuffer.NONE)
+                    .withPollInterval(
+                            settings.pollInterval().compareTo(often) < 0 ? settings.pollInterval() : often);
+        });
+        AssignedClaim request = AssignedClaim.of(setup.settings().name(), jobId);
+        try (AssignedJob assigned = new AssignedJob(
+                store.queue(), request, () -> new OutageGrace(store.reconcilable(), timeout))) {
+            try (Worker worker = withoutRecovery().withoutRetention().start(assigned::seenBy)) {
+                if (!assigned.await(patience) && assigned.taken()) {
+                    while (!assigned.await(LONGEST_BEAT)) {
+                        LOG.debug("Worker \"{}\" still runs job \"{}\".", worker.settings().name(), jobId);
+                    }
+                }
+            }
+            return new AssignedRun(
+                    assigned.taken(),
+                    assigned.refusal(),
+                    repeating.jobs().get(jobId).orElse(null));
+        }
+    }
+
+    /** Not while the database is out of reach: that is waited for later. */
+    private @Nullable Job readIfPossible(String jobId) {
+        try {
+            return repeating.jobs().get(jobId).orElse(null);
+        } catch (StoreUnavailableException e) {
+            LOG.warn("It is not known yet what kind of job \"{}\" is: {}", jobId, e.toString());
+            return null;
+        }
+    }
+
+    /**
      * Starts the worker, its reconcilers and its sweeper. Closing the worker closes all of them. Once.
      *
      * @return the worker, to be closed by the caller
@@ -333,6 +407,11 @@ public final class WorkerBuilder {
      * @throws IllegalArgumentException if two backends have the same name, or one is named {@code local}
      */
     public Worker start() {
+        return start(source -> source);
+    }
+
+    /** @param through what the worker's sources are to be */
+    private Worker start(UnaryOperator<WorkSource> through) {
         if (started) {
             throw new IllegalStateException("This builder has started its worker. Make another one by Millrace.worker()"
                     + " for another worker.");
@@ -340,15 +419,16 @@ public final class WorkerBuilder {
         started = true;
         PostgresStore.Reserved beats = store.reserving(LONGEST_BEAT);
         PostgresStore.Reserved outcomes = store.reserving(null);
-        setup.beatsThrough(beats.store().work()).closeWith(beats);
-        setup.outcomesThrough(outcomes.store().work()).closeWith(outcomes);
+        setup.claimsThrough(through.apply(store.work()));
+        setup.beatsThrough(through.apply(beats.store().work())).closeWith(beats);
+        setup.outcomesThrough(through.apply(outcomes.store().work())).closeWith(outcomes);
         setup.beginWith(beats::reserve).beginWith(outcomes::reserve);
         JobReconciler reconciler =
                 recovery == null ? null : new JobReconciler(recovery, store.reconcilable(), store.queue());
         RetentionSweeper sweeper = retention == null ? null : new RetentionSweeper(retention, store.retention());
         BackendReconciler remote = recovery == null && backends.isEmpty()
                 ? null
-                : new BackendReconciler(backendSettings, Millrace.backendStores(store, leases), backends);
+                : new BackendReconciler(backendSettings, Millrace.backendStores(store, repeating.leases()), backends);
         if (sweeper != null) {
             setup.closeWith(sweeper);
         }

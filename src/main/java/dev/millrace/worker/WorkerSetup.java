@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Puts a {@link Worker} together. For one thread. */
 public final class WorkerSetup {
-    private final WorkSource source;
+    private WorkSource source;
     private WorkSource beats;
     private WorkSource outcomes;
     private @Nullable JobLogStore logs;
@@ -49,6 +49,34 @@ public final class WorkerSetup {
     public <T> WorkerSetup handle(JobType<T> type, JobHandler<? super T> handler) {
         Route.add(routes, type, handler);
         return this;
+    }
+
+    /**
+     * Claims and starts jobs, and reports their progress, through this source rather than the one that was given first.
+     *
+     * @param value the source
+     * @return this setup
+     */
+    public WorkerSetup claimsThrough(WorkSource value) {
+        this.source = Objects.requireNonNull(value, "source");
+        return this;
+    }
+
+    /**
+     * Makes sure that jobs of this kind can be run.
+     *
+     * @param kind the kind
+     * @throws InvalidWorkerException if it has no handler
+     */
+    public void checkHandles(String kind) {
+        if (!routes.containsKey(kind)) {
+            throw new InvalidWorkerException(
+                    "handlers",
+                    "none for the kind \"" + kind + "\"",
+                    "one for it",
+                    "There are handlers for: " + (routes.isEmpty() ? "none" : String.join(", ", routes.keySet()))
+                            + ". Call handle(type, handler) for the kind.");
+        }
     }
 
     /**
@@ -116,6 +144,11 @@ public final class WorkerSetup {
      */
     public WorkerSetup settings(UnaryOperator<WorkerSettings> change) {
         return settings(change.apply(settings));
+    }
+
+    /** {@return the settings so far} */
+    public WorkerSettings settings() {
+        return settings;
     }
 
     /**
