@@ -174,6 +174,7 @@ public final class Calls {
         calls.put("JobCounts.byStatus", store -> store.counts().byStatus(10));
         calls.put("JobCounts.byKind", store -> store.counts().byKind(10));
         calls.put("JobCounts.waiting", store -> store.counts().waiting(10));
+        calls.put("JobCounts.oldestWaiting", store -> store.counts().oldestWaiting());
         calls.put(
                 "JobCounts.waiting in one queue",
                 store -> store.counts().waiting(StoreFixture.DEFAULT_SOURCE.get(0), 10));
