@@ -49,6 +49,9 @@ public final class WorkerBuilder {
     /** How long a heartbeat may take, which waits for no lock: then the network is silent, and another connection may not be. */
     private static final Duration LONGEST_BEAT = Duration.ofSeconds(10);
 
+    /** The same of an outcome, which may wait for a row that someone has locked; it is repeated, and recognises itself. */
+    private static final Duration LONGEST_OUTCOME = Duration.ofSeconds(30);
+
     private static final Logger LOG = LoggerFactory.getLogger(WorkerBuilder.class);
 
     private final PostgresStore store;
@@ -418,7 +421,7 @@ public final class WorkerBuilder {
         }
         started = true;
         PostgresStore.Reserved beats = store.reserving(LONGEST_BEAT);
-        PostgresStore.Reserved outcomes = store.reserving(null);
+        PostgresStore.Reserved outcomes = store.reserving(LONGEST_OUTCOME);
         setup.claimsThrough(through.apply(store.work()));
         setup.beatsThrough(through.apply(beats.store().work())).closeWith(beats);
         setup.outcomesThrough(through.apply(outcomes.store().work())).closeWith(outcomes);

@@ -30,6 +30,7 @@ final class PostgresJobSignals implements JobSignals {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresJobSignals.class);
     private static final String CHANNEL_PREFIX = "millrace:";
     private static final int MAX_CHANNEL_BYTES = 63;
+    private static final int LONGEST_GOODBYE_MILLIS = 5_000;
     private static final String QUEUE = "queue:";
     private static final String PROBE = "probe:";
 
@@ -140,9 +141,10 @@ final class PostgresJobSignals implements JobSignals {
         public void close() {
             try {
                 if (!connection.isClosed()) {
-                    connection.setNetworkTimeout(Runnable::run, 5_000);
+                    int before = connection.getNetworkTimeout();
+                    connection.setNetworkTimeout(Runnable::run, LONGEST_GOODBYE_MILLIS);
                     execute(connection, "UNLISTEN *");
-                    connection.setNetworkTimeout(Runnable::run, 0);
+                    connection.setNetworkTimeout(Runnable::run, before);
                 }
             } catch (SQLException | RuntimeException e) {
                 LOG.debug("A connection that listened is ended rather than given back.", e);
