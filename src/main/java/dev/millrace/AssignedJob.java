@@ -73,8 +73,7 @@ final class AssignedJob implements AutoCloseable {
             return List.of();
         }
         boolean mayTakeOver = grace != null && grace.over();
-        Assignment answer =
-                queue.claim(mayTakeOver ? request.withTakeover(Takeover.OUTAGE_GRACE_IS_OVER) : request);
+        Assignment answer = queue.claim(mayTakeOver ? request.withTakeover(Takeover.OUTAGE_GRACE_IS_OVER) : request);
         if (answer instanceof Assignment.Taken now) {
             taken = true;
             return List.of(now.claim());

@@ -11,4 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param refusal why the job was not claimed, as it was said last; null if it was, or if the database said nothing
  * @param job the job as it stands now; null if there is none of that id
  */
-public record AssignedRun(boolean ran, Assignment.@Nullable Refused refusal, @Nullable Job job) {}
+public record AssignedRun(
+        boolean ran,
+        Assignment.@Nullable Refused refusal,
+        @Nullable Job job) {}

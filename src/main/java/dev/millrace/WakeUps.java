@@ -127,6 +127,7 @@ final class WakeUps {
     private final class Listener implements Runnable {
         private final Thread thread = new Thread(this, "millrace-wake-ups");
         private final CountDownLatch stopped = new CountDownLatch(1);
+        private long pause = pace.reconnect.toMillis();
         private int unheard;
         private boolean interrupted; // said once, until signals are heard again
 
@@ -146,32 +147,30 @@ final class WakeUps {
 
         @Override
         public void run() {
-            long pause = pace.reconnect.toMillis();
             while (running()) {
                 try {
-                    if (listen()) {
-                        pause = pace.reconnect.toMillis();
-                    }
+                    listen();
                 } catch (Throwable e) {
                     report(e);
                 } finally {
                     listening = false;
                 }
                 if (running()) {
-                    pause(pause);
+                    await(pause);
                     pause = Math.min(2 * pause, pace.quiet.toMillis());
                 }
             }
         }
 
-        /** Listens on one connection until that is of no more use. Whether it ever was. */
-        private boolean listen() throws InterruptedException {
+        /** Listens on one connection until that is of no more use. */
+        private void listen() throws InterruptedException {
             try (Listening connection = signals.listen()) {
                 if (!hearsItself(connection)) {
                     countUnheard();
-                    return false;
+                    return;
                 }
                 unheard = 0;
+                pause = pace.reconnect.toMillis();
                 interrupted = false;
                 subscriptions.forEach(Subscription::wake); // what came in meanwhile
                 listening = true;
@@ -186,12 +185,11 @@ final class WakeUps {
                         if (!hearsItself(connection)) {
                             LOG.info("No signals arrive on the connection for wake-ups any more: it is replaced."
                                     + " Meanwhile workers find jobs at their polls.");
-                            return true;
+                            return;
                         }
                         heardAt = System.nanoTime();
                     }
                 }
-                return true;
             }
         }
 
@@ -238,7 +236,7 @@ final class WakeUps {
         }
 
         @SuppressWarnings("UnusedException") // nobody interrupts this thread; if somebody does, it goes on
-        private void pause(long millis) {
+        private void await(long millis) {
             try {
                 stopped.await(millis, TimeUnit.MILLISECONDS);
             } catch (InterruptedException e) {

@@ -70,9 +70,8 @@ public final class WorkerBuilder {
         this.repeating = store;
         this.store = store.forLoops();
         this.wakeUps = wakeUps;
-        this.setup = Worker.on(this.store.work(), payloads)
-                .logs(this.store.logs())
-                .results(this.store.results());
+        this.setup =
+                Worker.on(this.store.work(), payloads).logs(this.store.logs()).results(this.store.results());
     }
 
     /**
@@ -365,23 +364,26 @@ public final class WorkerBuilder {
         if (job != null) {
             setup.checkHandles(job.kind());
         }
-        Duration timeout = (job == null ? JobPolicies.DEFAULT : job.policies()).heartbeat().timeout();
+        Duration timeout =
+                (job == null ? JobPolicies.DEFAULT : job.policies()).heartbeat().timeout();
         setup.settings(settings -> {
             Duration often = Duration.ofSeconds(1);
             return settings.withConcurrency(1)
                     .withKindConcurrency(Map.of())
                     .withPrefetch(0)
                     .withOutcomeBuffer(OutcomeBuffer.NONE)
-                    .withPollInterval(
-                            settings.pollInterval().compareTo(often) < 0 ? settings.pollInterval() : often);
+                    .withPollInterval(settings.pollInterval().compareTo(often) < 0 ? settings.pollInterval() : often);
         });
         AssignedClaim request = AssignedClaim.of(setup.settings().name(), jobId);
-        try (AssignedJob assigned = new AssignedJob(
-                store.queue(), request, () -> new OutageGrace(store.reconcilable(), timeout))) {
+        try (AssignedJob assigned =
+                new AssignedJob(store.queue(), request, () -> new OutageGrace(store.reconcilable(), timeout))) {
             try (Worker worker = withoutRecovery().withoutRetention().start(assigned::seenBy)) {
                 if (!assigned.await(patience) && assigned.taken()) {
                     while (!assigned.await(LONGEST_BEAT)) {
-                        LOG.debug("Worker \"{}\" still runs job \"{}\".", worker.settings().name(), jobId);
+                        LOG.debug(
+                                "Worker \"{}\" still runs job \"{}\".",
+                                worker.settings().name(),
+                                jobId);
                     }
                 }
             }
@@ -419,7 +421,6 @@ public final class WorkerBuilder {
             throw new IllegalStateException("This builder has started its worker. Make another one by Millrace.worker()"
                     + " for another worker.");
         }
-        started = true;
         PostgresStore.Reserved beats = store.reserving(LONGEST_BEAT);
         PostgresStore.Reserved outcomes = store.reserving(LONGEST_OUTCOME);
         setup.claimsThrough(through.apply(store.work()));
@@ -457,6 +458,7 @@ public final class WorkerBuilder {
             }
         });
         Worker worker = setup.build();
+        started = true;
         try {
             if (wakeUps != null) {
                 subscription.set(wakeUps.subscribe(worker.settings().queues(), worker::wakeUp));

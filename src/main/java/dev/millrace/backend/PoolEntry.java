@@ -63,14 +63,17 @@ final class PoolEntry {
             boolean underWay = launchedAt != null && now - launchedAt < LONGEST_START.toNanos();
             return underWay ? State.RUNNING : State.WAITING;
         }
+        // In this order: the wrapper says who it is after it has begun, and writes the exit code before it ends. Asked
+        // later
+        // whether it has said so, one that has said it just now would look as if it had ended.
+        boolean saidWhoItIs = folder.hasPid();
         if (folder.process().isPresent()) {
             return State.RUNNING;
         }
-        // In this order: the exit code is written before the process ends.
         if (folder.exit() != null) {
             return State.ENDED;
         }
-        if (folder.hasPid() || isLate(now)) {
+        if (saidWhoItIs || isLate(now)) {
             folder.writeExit(VANISHED);
             return State.ENDED;
         }

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  *       has failed because they took longer than their maximum duration. An operation is known from its start on, or
  *       from when it was first observed; one whose attempt was ended while no process was there that knew it is found
  *       only if the backend can list what it runs;
- *   <li>fails jobs whose backend nobody has, see below;
+ *   <li>fails queued jobs whose backend nobody has, see below; what runs may run on, and be found again;
  *   <li>ends local and remote jobs that are queued and have a cancellation request. {@code cancel} ends a queued job
  *       itself, so these are jobs whose request was written with {@code JobStore.compareAndSet}, or that were seeded
  *       with one, or put back into the queue by one with it;
@@ -42,7 +42,7 @@ import org.slf4j.LoggerFactory;
  * by which each of its writes is fenced; a process that dies is followed by another one once its lease has run out.
  * They need not have the same backends: a job is looked after by those that have its backend. Which ones there are is
  * said by leases as well, and only if no process was seen to have a backend for {@link
- * BackendSettings#missingBackendGrace} do the others fail its jobs. So when a backend's only process is to be away for
+ * BackendSettings#missingBackendGrace} do the others fail its queued jobs. So when a backend's only process is to be away for
  * longer than that, raise the grace everywhere, or stop recovery by {@link dev.millrace.store.Controls#hold}.
  *
  * <p>A backend that throws, answers what makes no sense, or hangs, harms its own jobs only: it has {@link

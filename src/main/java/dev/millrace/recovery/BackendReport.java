@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param retried jobs that wait for their next attempt
  * @param failed jobs that failed
  * @param cancelled jobs that were cancelled, queued ones included
- * @param missing jobs that failed because nobody has their backend
+ * @param missing queued jobs that failed because nobody has their backend
  * @param cleared queued jobs whose percentage and phase, of an earlier attempt, were cleared
  * @param orphans operations that were cancelled since their attempt was over
  * @param waiting jobs that were left queued since their backend has no room

@@ -65,10 +65,14 @@ final class JobCare {
 
     /** @param now the database's time, from before the job is read */
     void look(String jobId, Instant now, TimedTask task) throws Exception {
+        // Before the job is read: an operation that is known by then is of an attempt that the read shows, or that is
+        // over. One
+        // that becomes known meanwhile may be of an attempt that it doesn't show yet.
+        var operations = known.of(jobId);
         Claim claim = stores.remote().get(jobId).orElse(null);
         try {
             // First, as it goes by the job as it was read: what is started below is no orphan.
-            orphans.end(jobId, claim, task);
+            orphans.end(operations, claim, task);
         } finally {
             if (claim != null) {
                 act(claim, now, task);
@@ -121,7 +125,10 @@ final class JobCare {
         Job job = claim.job();
         Backend backend = registry.find(job.spec().backend());
         if (backend == null) {
-            missing(claim, task);
+            // What runs may well outlive a backend that is away for a while, and be found again; if not, its maximum
+            // duration
+            // ends it.
+            registry.isMissing(job.spec().backend());
             return;
         }
         if (claim.token() == null) {

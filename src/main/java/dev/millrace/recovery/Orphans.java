@@ -6,6 +6,7 @@ import dev.millrace.backend.RemoteOperation;
 import dev.millrace.recovery.KnownOperations.Known;
 import dev.millrace.store.Claim;
 import dev.millrace.types.JobStatus;
+import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,12 +32,13 @@ final class Orphans {
     }
 
     /**
-     * Ends all known operations of a job but that of its live attempt.
+     * Ends all of these operations of a job but that of its live attempt.
      *
-     * @param claim the job as it is; null if it is gone
+     * @param operations those that were known before the job was read
+     * @param claim the job as it was read; null if it is gone
      */
-    void end(String jobId, @Nullable Claim claim, TimedTask task) throws Exception {
-        for (Known operation : known.of(jobId)) {
+    void end(Collection<Known> operations, @Nullable Claim claim, TimedTask task) throws Exception {
+        for (Known operation : operations) {
             if (!isLive(operation, claim)) {
                 end(operation, claim, task);
             }

@@ -40,7 +40,7 @@ public record Claim(
      * @param value the same job, changed
      */
     public Claim withJob(Job value) {
-        return new Claim(value, token, forgivenAttempts);
+        return new Claim(value, token, forgivenAttempts, dueAt);
     }
 
     /** {@return how many attempts count, this one included} */

@@ -48,7 +48,12 @@ public interface JobSignals {
      * @param probes the tokens of probes
      */
     record Heard(Set<String> queues, Set<String> probes) {
-        /** Copies the values. */
+        /**
+         * Copies the values.
+         *
+         * @param queues see {@link #queues()}
+         * @param probes see {@link #probes()}
+         */
         public Heard {
             queues = Set.copyOf(queues);
             probes = Set.copyOf(probes);

@@ -103,4 +103,16 @@ public interface WorkSource {
         }
         return ended;
     }
+
+    /**
+     * As {@link #finishAll}, but waits for nobody: attempts whose rows others have locked are left out, as are those that
+     * have lost their jobs. What became of these is for {@link #finish(Completion)} to find out.
+     *
+     * @param completions attempts and how they end
+     * @return the attempts that are ended as asked
+     * @throws JobsFailedException as of {@link #finishAll}
+     */
+    default Set<Attempt> finishUnlocked(Collection<Completion> completions) {
+        return finishAll(completions);
+    }
 }

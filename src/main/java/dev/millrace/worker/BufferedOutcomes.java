@@ -4,6 +4,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -30,6 +32,7 @@ final class BufferedOutcomes implements Runnable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Deque<RunningAttempt> gathered = new ArrayDeque<>();
+    private final Set<RunningAttempt> unwritten = ConcurrentHashMap.newKeySet();
     private long firstAt;
     private boolean hurried;
     private boolean stopped;
@@ -55,6 +58,7 @@ final class BufferedOutcomes implements Runnable {
             if (gathered.isEmpty()) {
                 firstAt = ticker.now();
             }
+            unwritten.add(attempt);
             gathered.add(attempt);
             changed.signalAll();
         } finally {
@@ -62,6 +66,13 @@ final class BufferedOutcomes implements Runnable {
         }
         attempt.gathered();
         return true;
+    }
+
+    /** This attempt's outcome is written, or given up: there is room for another one, if it was among those here. */
+    void closed(RunningAttempt attempt) {
+        if (unwritten.remove(attempt)) {
+            room.release();
+        }
     }
 
     /** From now on nothing is gathered for longer than it takes to write what came before. */
@@ -95,8 +106,6 @@ final class BufferedOutcomes implements Runnable {
             } catch (Throwable e) {
                 Failures.survive(() -> LOG.error("{} outcomes could not be written; it goes on.", written.size(), e));
                 written.forEach(RunningAttempt::closeEnding);
-            } finally {
-                room.release(written.size());
             }
         }
     }

@@ -97,6 +97,11 @@ final class HandlerContext implements JobContext {
 
     private void report(Progress progress) {
         checkOpen();
+        if (attempt.isCompleting()) {
+            // The job's row is locked by the handler's own transaction, or the job has ended with that.
+            LOG.debug("{} is completed: its progress is not reported any more.", attempt);
+            return;
+        }
         Pulse pulse;
         long asked = services.ticker().now();
         try {
@@ -127,12 +132,14 @@ final class HandlerContext implements JobContext {
     public void warn(String warning) {
         Objects.requireNonNull(warning, "warning");
         checkOpen();
+        checkNotCompleted("warn");
         attempt.notes().warning(warning);
     }
 
     @Override
     public void publishArtifact(String reference) {
         checkOpen();
+        checkNotCompleted("publish artifacts");
         attempt.notes().artifact(reference);
     }
 
@@ -144,6 +151,7 @@ final class HandlerContext implements JobContext {
                     + "\" can't leave a result. Give it one by WorkerSetup.results, or make it by Millrace.worker().");
         }
         checkOpen();
+        checkNotCompleted("leave a result");
         JsonText json = services.codec().encodeResult(result);
         Backoff backoff = new Backoff();
         while (!stored(results, json, backoff.failures() == 0)) {
@@ -182,6 +190,14 @@ final class HandlerContext implements JobContext {
     private void checkOpen() {
         if (!attempt.open()) {
             throw new AttemptLostException(job().id(), attempt(), worker());
+        }
+    }
+
+    private void checkNotCompleted(String what) {
+        if (attempt.isCompleting()) {
+            throw new IllegalStateException(
+                    "Job \"" + job().id() + "\" was completed in a transaction of its handler's, and" + " can't " + what
+                            + " any more: do that before MillraceTransaction.complete.");
         }
     }
 

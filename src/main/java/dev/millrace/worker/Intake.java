@@ -5,6 +5,7 @@ import dev.millrace.store.Finish;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,6 +28,8 @@ final class Intake {
     private final Slots slots;
     private final Health health;
     private final Ticker ticker;
+    private final ReentrantLock admission = new ReentrantLock();
+    private boolean closed;
 
     Intake(
             WorkerSettings settings,
@@ -44,7 +47,7 @@ final class Intake {
         this.runner = runner;
         this.outcomes = outcomes;
         this.handlers = handlers;
-        this.slots = new Slots(settings, this::start);
+        this.slots = new Slots(settings, this::start, this::cancelled);
         this.health = health;
         this.ticker = ticker;
     }
@@ -56,14 +59,45 @@ final class Intake {
      */
     void run(List<Claim> claims, ToLongFunction<Claim> claimedAt) {
         List<RunningAttempt> taken = new ArrayList<>();
-        for (Claim claim : claims) {
-            RunningAttempt attempt = registered(claim, claimedAt.applyAsLong(claim));
-            if (attempt != null) {
-                watchDeadline(attempt);
-                taken.add(attempt);
-            }
+        boolean admitted = false;
+        try {
+            admitted = admit(claims, claimedAt, taken);
+        } finally {
+            slots.add(taken); // those that are registered run, whatever becomes of the others
         }
-        slots.add(taken);
+        if (!admitted) {
+            handBack(claims, claimedAt, ClaimLoop.CLOSING);
+        }
+    }
+
+    /** False if the worker closes: nothing is run any more, so that the shutdown sees all that ever will be. */
+    private boolean admit(List<Claim> claims, ToLongFunction<Claim> claimedAt, List<RunningAttempt> taken) {
+        admission.lock();
+        try {
+            if (closed) {
+                return false;
+            }
+            for (Claim claim : claims) {
+                RunningAttempt attempt = registered(claim, claimedAt.applyAsLong(claim));
+                if (attempt != null) {
+                    taken.add(attempt);
+                    watchDeadline(attempt);
+                }
+            }
+            return true;
+        } finally {
+            admission.unlock();
+        }
+    }
+
+    /** From now on claims are handed back. */
+    void close() {
+        admission.lock();
+        try {
+            closed = true;
+        } finally {
+            admission.unlock();
+        }
     }
 
     /** How many jobs wait for a slot. */
@@ -103,7 +137,7 @@ final class Intake {
                 health.trouble("Running " + attempt, e);
                 LOG.error("There is no thread for {}: it is handed back.", attempt, e);
             });
-            handBack(attempt, "The worker had no thread for the job");
+            Failures.survive(() -> handBack(attempt, "The worker had no thread for the job"));
         }
     }
 

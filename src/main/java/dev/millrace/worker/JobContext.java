@@ -136,6 +136,9 @@ public interface JobContext {
      * together, or not at all. Then commit, and return from the handler. If the handler returns although the transaction was
      * rolled back, the attempt has failed.
      *
+     * <p>From then on this context takes no warnings, artifacts and results any more, and reports no progress: the job's row is
+     * locked by the transaction, and ends with it.
+     *
      * <pre>{@code
      * dsl.transaction(tx -> {
      *     tx.dsl().insertInto(INVOICES).set(..).execute();

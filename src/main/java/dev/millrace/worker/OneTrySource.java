@@ -29,6 +29,11 @@ final class OneTrySource implements WorkSource {
         this.source = source;
     }
 
+    /** Whether a statement has failed, so that it is not known where the attempt stands. */
+    boolean failed() {
+        return error != null;
+    }
+
     void rethrow() {
         if (error != null) {
             throw error;
@@ -47,7 +52,7 @@ final class OneTrySource implements WorkSource {
 
     @Override
     public boolean finish(Completion completion) {
-        return kept(() -> source.finish(completion));
+        return !failed() && kept(() -> source.finish(completion));
     }
 
     @Override

@@ -7,9 +7,11 @@ import java.time.Duration;
  * outcomes are gathered their jobs are beaten for, but their slots are free. If the worker is killed, jobs whose outcomes were
  * not written run once more: never is a job shown as done that isn't.
  *
- * @param size how many outcomes may wait at most; when so many do, they are written, and who comes next waits with its slot.
- *     1 to 10,000; with 1, nothing is gathered and each outcome is written by itself
- * @param delay how long the first of them waits at most: 1 ms to 10 s
+ * @param size how many outcomes are written together at most: 1 to 10,000; with 1, nothing is gathered and each outcome is
+ *     written by itself. When so many wait, they are written; up to twice as many may be unwritten, and who comes then waits with
+ *     its slot
+ * @param delay how long the first of them waits for others at most: 1 ms to 10 s. One that is left over when the others are written may
+ *     wait for as long again
  */
 public record OutcomeBuffer(int size, Duration delay) {
     /** Each outcome is written by itself, as soon as it is known. */

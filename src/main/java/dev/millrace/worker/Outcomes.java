@@ -2,6 +2,7 @@ package dev.millrace.worker;
 
 import dev.millrace.store.Attempt;
 import dev.millrace.store.Completion;
+import dev.millrace.store.Finish;
 import dev.millrace.store.StoreException;
 import dev.millrace.store.WorkSource;
 import java.util.List;
@@ -99,12 +100,15 @@ final class Outcomes {
         Backoff backoff = new Backoff();
         do {
             try {
-                Set<Attempt> ended = source.finishAll(completions);
-                batch.forEach(attempt -> health.listeners().ended(attempt, ended.contains(attempt.attempt())));
-                batch.stream()
-                        .filter(attempt -> !ended.contains(attempt.attempt()))
-                        .forEach(this::refused);
-                batch.forEach(RunningAttempt::closeEnding);
+                Set<Attempt> ended = source.finishUnlocked(completions);
+                for (RunningAttempt attempt : batch) {
+                    if (ended.contains(attempt.attempt())) {
+                        health.listeners().ended(attempt, true);
+                        attempt.closeEnding();
+                    } else {
+                        writeElsewhere(attempt); // locked, or lost: it may have to wait to find out
+                    }
+                }
                 return;
             } catch (Throwable e) {
                 health.trouble("Writing " + batch.size() + " outcomes", e);
@@ -151,7 +155,7 @@ final class Outcomes {
         int unexpected = 0;
         do {
             try {
-                boolean accepted = source.finish(attempt.completion());
+                boolean accepted = accepted(attempt);
                 health.listeners().ended(attempt, accepted);
                 if (!accepted) {
                     refused(attempt);
@@ -173,6 +177,25 @@ final class Outcomes {
             }
         } while (!givenUpWithin(backoff.next()));
         givenUp(attempt);
+    }
+
+    /** Where a handler has completed its job itself, what was decided since is refused, and the job has succeeded. */
+    private boolean accepted(RunningAttempt attempt) {
+        if (source.finish(attempt.completion())) {
+            return true;
+        }
+        boolean completed = attempt.isCompleting() && source.finish(attempt.claim(), new Finish.Succeed());
+        if (completed) {
+            attempt.hasSucceeded();
+        }
+        return completed;
+    }
+
+    /** Whatever this attempt's outcome came to, it waits among no others any more. */
+    void closed(RunningAttempt attempt) {
+        if (buffer != null) {
+            buffer.closed(attempt);
+        }
     }
 
     private void refused(RunningAttempt attempt) {

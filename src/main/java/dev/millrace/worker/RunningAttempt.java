@@ -195,6 +195,11 @@ final class RunningAttempt {
         return completing;
     }
 
+    /** Whatever was decided, the handler's own transaction had ended the attempt before. */
+    void hasSucceeded() {
+        locked(() -> finish = new Finish.Succeed());
+    }
+
     /** The handler's own transaction has ended the attempt: there is nothing to write any more. False if that is no news. */
     boolean completed() {
         boolean news = locked(() -> {

@@ -28,6 +28,7 @@ final class Shutdown {
     private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
 
     private final ClaimLoop claims;
+    private final Intake intake;
     private final RunningAttempts attempts;
     private final Outcomes outcomes;
     private final Heartbeats heartbeats;
@@ -40,6 +41,7 @@ final class Shutdown {
 
     Shutdown(
             ClaimLoop claims,
+            Intake intake,
             RunningAttempts attempts,
             Outcomes outcomes,
             Heartbeats heartbeats,
@@ -49,6 +51,7 @@ final class Shutdown {
             WorkerSettings settings,
             Timings timings) {
         this.claims = claims;
+        this.intake = intake;
         this.attempts = attempts;
         this.outcomes = outcomes;
         this.heartbeats = heartbeats;
@@ -67,18 +70,22 @@ final class Shutdown {
 
     void run() {
         claims.stop();
+        intake.close();
         outcomes.hurry();
         attempts.all().stream().filter(RunningAttempt::waiting).forEach(attempt -> handBack(attempt, "not started"));
         await(() -> hurried || settled(), settings.drainTimeout().toNanos());
         attempts.all().forEach(attempt -> handBack(attempt, "still running after " + settings.drainTimeout()));
         await(this::settled, timings.grace().toNanos());
         outcomes.giveUp();
-        reportUnwritten();
-        await(() -> attempts.count() == 0, timings.unwind().toNanos());
-        heartbeats.stop();
-        deadlines.stop();
-        threads.stop();
-        closeCompanions();
+        try {
+            reportUnwritten();
+            await(() -> attempts.count() == 0, timings.unwind().toNanos());
+        } finally {
+            heartbeats.stop();
+            deadlines.stop();
+            threads.stop();
+            closeCompanions();
+        }
     }
 
     /** What was attached to the worker is closed, the last first. */
@@ -120,7 +127,7 @@ final class Shutdown {
                     + " they run again once their heartbeats have expired.");
         }
         for (RunningAttempt attempt : attempts.all()) {
-            if (!attempt.closed()) {
+            if (!attempt.closed() && !attempt.open()) {
                 LOG.warn(
                         "The database has not taken the outcome of {}, {}. Unless it does so in the next moments, the"
                                 + " job runs again once its heartbeat has expired.",

@@ -25,15 +25,20 @@ import java.util.function.Consumer;
 final class Slots {
     private final WorkerSettings settings;
     private final Consumer<RunningAttempt> start;
+    private final Consumer<RunningAttempt> cancelled;
     private final ReentrantLock lock = new ReentrantLock();
     private final Set<RunningAttempt> waiting = new LinkedHashSet<>();
     private final Set<RunningAttempt> running = new HashSet<>();
     private final Map<String, Integer> runningOfKind = new HashMap<>();
 
-    /** @param start gives an attempt a thread; throws nothing */
-    Slots(WorkerSettings settings, Consumer<RunningAttempt> start) {
+    /**
+     * @param start gives an attempt a thread; throws nothing
+     * @param cancelled ends one that waits, and whose job is to be cancelled
+     */
+    Slots(WorkerSettings settings, Consumer<RunningAttempt> start, Consumer<RunningAttempt> cancelled) {
         this.settings = settings;
         this.start = start;
+        this.cancelled = cancelled;
     }
 
     /** Runs these attempts, as soon as there is a slot for each. */
@@ -46,6 +51,9 @@ final class Slots {
         }
         startNext();
         attempts.forEach(this::changed); // what has changed before it was here
+        attempts.stream()
+                .filter(attempt -> attempt.stopReason() == StopReason.CANCELLED)
+                .forEach(cancelled);
     }
 
     /** Nobody runs this attempt any more, or will. True if it was waiting, and so never ran. */

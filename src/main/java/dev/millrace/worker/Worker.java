@@ -50,6 +50,7 @@ public final class Worker implements AutoCloseable {
     private final Deadlines deadlines;
     private final ClaimLoop claims;
     private final Intake intake;
+    private final Outcomes outcomes;
     private final Shutdown shutdown;
     private final Thread beating;
     private final Thread claiming;
@@ -78,7 +79,7 @@ public final class Worker implements AutoCloseable {
         this.threads = new WorkerThreads(settings.name(), settings.concurrency());
         this.attempts = new RunningAttempts(this::changed);
         JobLog jobLog = new JobLog(stores.logs(), health);
-        Outcomes outcomes =
+        this.outcomes =
                 new Outcomes(stores.outcomes(), jobLog, settings.outcomeBuffer(), threads.outcomes(), health, ticker);
         this.heartbeats =
                 new Heartbeats(attempts, stores.beats(), health, ticker, settings, this::look, this::cancelled);
@@ -98,8 +99,8 @@ public final class Worker implements AutoCloseable {
                 health,
                 ticker,
                 timings);
-        this.shutdown =
-                new Shutdown(claims, attempts, outcomes, heartbeats, deadlines, threads, companions, settings, timings);
+        this.shutdown = new Shutdown(
+                claims, intake, attempts, outcomes, heartbeats, deadlines, threads, companions, settings, timings);
         this.beating = threads.loop("beats", heartbeats);
         this.claiming = threads.loop("claims", claims);
         Runnable gathering = outcomes.gathering();
@@ -278,6 +279,9 @@ public final class Worker implements AutoCloseable {
 
     private void changed(RunningAttempt attempt) {
         intake.changed(attempt);
+        if (attempt.closed()) {
+            outcomes.closed(attempt);
+        }
         if (attempt.slotFree()) {
             look();
         }

@@ -142,7 +142,7 @@ public final class WorkerSettings {
     /**
      * {@return how many more jobs it claims than it has slots for, so that the next ones are there when a slot is
      * free: 0, the default, to {@value #MAX_PREFETCH}} They wait in this process, are beaten for, and don't run
-     * elsewhere meanwhile; of kinds with a concurrency of their own none are.
+     * elsewhere meanwhile. A kind with a concurrency of its own never has more than that, those that wait included.
      */
     public int prefetch() {
         return prefetch;

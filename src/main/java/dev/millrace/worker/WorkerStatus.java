@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param worker its name
  * @param claiming whether it claims jobs, and if not, why
- * @param running how many jobs it holds: running, about to run, or with an outcome that is being written
+ * @param running how many jobs it holds: running, about to run, claimed ahead, or with an outcome that is not written yet
  * @param waiting how many of them were claimed ahead, and wait for a slot
  * @param lingering how many of them have ended, but their handlers ignore the interrupt and keep their slots
- * @param concurrency how many it may hold
+ * @param concurrency how many may run at a time
  * @param lastError what last went wrong with the database or within the worker, failures of handlers aside; null if
  *     nothing did
  * @param lastErrorAt when, by this machine's clock

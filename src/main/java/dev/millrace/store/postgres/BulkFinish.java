@@ -59,7 +59,8 @@ final class BulkFinish {
         }
     }
 
-    Set<Attempt> finish(Collection<Completion> completions) {
+    /** @param waiting whether those that others have locked, or that were changed meanwhile, are ended one by one at the end */
+    Set<Attempt> finish(Collection<Completion> completions, boolean waiting) {
         Map<Attempt, Completion> byAttempt = new LinkedHashMap<>();
         completions.forEach(
                 completion -> byAttempt.putIfAbsent(completion.claim().attempt(), completion));
@@ -72,18 +73,19 @@ final class BulkFinish {
                 Operation.FINISH_ALL,
                 BulkFinish::id,
                 completion -> ended.contains(completion.claim().attempt()),
-                (chunk, repetition) -> finish(chunk.dsl(), chunk.jobs(), ended, repetition));
+                (chunk, repetition) -> finish(chunk.dsl(), chunk.jobs(), waiting, ended, repetition));
         call.run(Bulk.chunks(inOrder, CHUNK, completion -> 0));
         call.end(List.of());
         return ended;
     }
 
-    private void finish(DSLContext dsl, List<Completion> chunk, Set<Attempt> ended, Repetition repetition) {
+    private void finish(
+            DSLContext dsl, List<Completion> chunk, boolean waiting, Set<Attempt> ended, Repetition repetition) {
         lockThoseThatAreHeld(dsl, chunk);
         succeedAsClaimed(dsl, rest(chunk, ended), ended);
         List<Completion> open = rest(chunk, ended);
         while (!open.isEmpty()) {
-            open = finishAsTheyAreNow(dsl, open, ended, repetition);
+            open = finishAsTheyAreNow(dsl, open, waiting, ended, repetition);
         }
     }
 
@@ -124,7 +126,7 @@ final class BulkFinish {
 
     /** One read of the records, and a statement for each kind of change; returns those for which there was no room. */
     private List<Completion> finishAsTheyAreNow(
-            DSLContext dsl, List<Completion> open, Set<Attempt> ended, Repetition repetition) {
+            DSLContext dsl, List<Completion> open, boolean waiting, Set<Attempt> ended, Repetition repetition) {
         List<String> ids = open.stream().map(BulkFinish::id).distinct().toList();
         Bulk.Reading now = Bulk.read(dsl, ids, Attempts.CLAIM_FIELDS);
         List<Completion> covered =
@@ -152,7 +154,7 @@ final class BulkFinish {
         succeed(dsl, changes.succeeded, ended);
         end(dsl, changes.ended, ended);
         queueAgain(dsl, changes.queued, ended);
-        for (Completion completion : rest(mine, ended)) {
+        for (Completion completion : waiting ? rest(mine, ended) : List.<Completion>of()) {
             if (single.finishAsItIsNow(
                     dsl, completion.claim().attempt(), completion.finish(), completion.notes(), repetition)) {
                 ended.add(completion.claim().attempt());

@@ -3,6 +3,9 @@ package dev.millrace.store.postgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jooq.exception.DataAccessException;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +33,7 @@ final class KeptConnection {
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Connection free;
     private @Nullable Connection taken;
+    private final Set<Connection> broken = Collections.newSetFromMap(new IdentityHashMap<>());
     private int networkTimeout;
     private long freeSince;
     private boolean closed;
@@ -62,15 +66,16 @@ final class KeptConnection {
         try {
             connection = free;
             idle = System.nanoTime() - freeSince > IDLE_SECONDS * 1_000_000_000L;
-            free = null;
-            taken = connection;
+            if (connection != null) {
+                free = null;
+                taken = connection;
+            }
         } finally {
             lock.unlock();
         }
         if (connection != null && idle && !lives(connection)) {
-            forget(connection);
             connections.discard(connection);
-            connections.giveBack(connection);
+            connections.release(connection);
             return null;
         }
         return connection;
@@ -84,13 +89,11 @@ final class KeptConnection {
         }
     }
 
-    /** It broke: it isn't kept when it is given back. */
+    /** It broke: it isn't kept when it is given back, whatever its pool says of it. */
     void forget(Connection connection) {
         lock.lock();
         try {
-            if (taken == connection) {
-                taken = null;
-            }
+            broken.add(connection);
         } finally {
             lock.unlock();
         }
@@ -101,7 +104,10 @@ final class KeptConnection {
         lock.lock();
         try {
             boolean ours = taken == connection;
-            if (closed || (!ours && (taken != null || free != null)) || !usable(connection)) {
+            if (broken.remove(connection)
+                    || closed
+                    || (!ours && (taken != null || free != null))
+                    || !usable(connection)) {
                 if (ours) {
                     taken = null;
                     reset(connection);

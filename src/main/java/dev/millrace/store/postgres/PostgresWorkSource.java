@@ -145,7 +145,12 @@ final class PostgresWorkSource implements WorkSource {
 
     @Override
     public Set<Attempt> finishAll(Collection<Completion> completions) {
-        return bulk.finish(completions);
+        return bulk.finish(completions, true);
+    }
+
+    @Override
+    public Set<Attempt> finishUnlocked(Collection<Completion> completions) {
+        return bulk.finish(completions, false);
     }
 
     /** The same by the attempt alone. */

@@ -166,6 +166,9 @@ public final class Calls {
             calls.put(
                     "WorkSource.finishAll: " + finish.getClass().getSimpleName(),
                     store -> store.work().finishAll(List.of(new Completion(claimed(), finish))));
+            calls.put(
+                    "WorkSource.finishUnlocked: " + finish.getClass().getSimpleName(),
+                    store -> store.work().finishUnlocked(List.of(new Completion(claimed(), finish))));
         }
     }
 

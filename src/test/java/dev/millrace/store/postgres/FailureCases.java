@@ -740,7 +740,7 @@ final class FailureCases {
         Claim claim = db.running(kind());
         String id = claim.job().id();
         db.age(id, Duration.ofMinutes(10));
-        Claim read = new Claim(db.get(id), claim.token(), 0);
+        Claim read = claim.withJob(db.get(id));
         return Suspect.of(read, dev.millrace.store.ReconcilableJobs.Cause.HEARTBEAT);
     }
 
