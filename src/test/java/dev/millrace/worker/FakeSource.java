@@ -382,6 +382,17 @@ final class FakeSource implements WorkSource {
         });
     }
 
+    @Override
+    public Set<Attempt> finishUnlocked(Collection<Completion> completions) {
+        return finishAll(completions.stream()
+                .filter(completion -> !isLocked(completion.claim().job().id()))
+                .toList());
+    }
+
+    private synchronized boolean isLocked(String id) {
+        return rows.get(id).locked;
+    }
+
     private synchronized boolean finishNow(Claim claim, Finish finish) {
         Row row = rows.get(claim.job().id());
         if (!row.owned(claim.token())) {

@@ -457,4 +457,60 @@ class HandlerOutcomesTest {
         assertThat(job.state().attemptCount()).isEqualTo(2);
         assertThat(marks(job.id())).isZero();
     }
+
+    /** Its row is locked by the handler's own transaction: to report progress on another connection would wait for itself. */
+    @Test
+    void contextOfACompletedJob_reportsNothing_andTakesNothingMore() throws InterruptedException {
+        Job job = submitAndRun((payload, context) -> transaction(tx -> {
+            context.warn("before");
+            millrace.in(tx).complete(context);
+            context.progress(50, "late");
+            for (Runnable late : List.<Runnable>of(
+                    () -> context.warn("late"),
+                    () -> context.publishArtifact("late"),
+                    () -> context.resultPackage("late"))) {
+                assertThatThrownBy(late::run)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("before MillraceTransaction.complete");
+            }
+        }));
+        assertThat(job.status()).isEqualTo(JobStatus.SUCCEEDED);
+        assertThat(job.outcome().warnings()).containsExactly("before");
+        assertThat(job.state().percentComplete()).isEqualTo(100);
+    }
+
+    @Test
+    void handlerThatThrowsAfterItsCommit_hasSucceeded() throws Exception {
+        CountDownLatch heard = new CountDownLatch(1);
+        AtomicReference<Object> told = new AtomicReference<>();
+        Job submitted = millrace.submit(WORK, NOTHING, TWO_ATTEMPTS);
+        worker = millrace.worker()
+                .handle(WORK, (payload, context) -> {
+                    context.warn("odd");
+                    transaction(tx -> millrace.in(tx).complete(context));
+                    throw new IllegalStateException("boom");
+                })
+                .listener(new WorkerListener() {
+                    @Override
+                    public void ended(Ended event) {
+                        told.set(event.how());
+                        heard.countDown();
+                    }
+
+                    @Override
+                    public void lost(Lost event) {
+                        told.set(event);
+                        heard.countDown();
+                    }
+                })
+                .pollInterval(Duration.ofMillis(20))
+                .withoutRecovery()
+                .start();
+        Job job = millrace.await(submitted, PATIENCE);
+        assertThat(heard.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(job.status()).isEqualTo(JobStatus.SUCCEEDED);
+        assertThat(job.state().attemptCount()).isOne();
+        assertThat(told.get()).isEqualTo(WorkerListener.End.SUCCEEDED);
+        assertThat(millrace.logs().tail(job.id(), 10).lines()).isEmpty();
+    }
 }

@@ -123,6 +123,34 @@ class OutcomeBufferTest {
     }
 
     @Test
+    void outcomeWhoseRowIsLocked_isWrittenByItself_andHoldsUpNoOther() {
+        CountDownLatch locked = fixture.gate();
+        source.next(Op.FINISH, Fault.gate(locked));
+        List<String> ids = submitBrisk(3);
+        source.lock(ids.get(0), true);
+        Worker worker = start(3, new OutcomeBuffer(3, LONG));
+        until(() ->
+                source.status(ids.get(1)) == JobStatus.SUCCEEDED && source.status(ids.get(2)) == JobStatus.SUCCEEDED);
+        assertThat(source.status(ids.get(0))).isEqualTo(JobStatus.RUNNING);
+        locked.countDown();
+        until(source::allSucceeded);
+        until(() -> worker.status().running() == 0);
+    }
+
+    @Test
+    void outcomesThatAreNeverWritten_keepTheirRoom() {
+        CountDownLatch gate = fixture.gate();
+        source.always(Op.FINISH_ALL, Fault.failing(() -> new AssertionError("boo")));
+        source.always(Op.FINISH, Fault.gate(gate));
+        source.submit(50, "work");
+        start(2, new OutcomeBuffer(2, LONG));
+        until(() -> runs.get() == 6); // two batches, and two that keep their slots
+        assertThat(source.ended).isEmpty();
+        gate.countDown();
+        until(source::allSucceeded);
+    }
+
+    @Test
     void databaseThatIsGoneAtTheEnd_doesNotKeepTheWorkerFromClosing() {
         submitBrisk(3);
         Worker worker = start(3, new OutcomeBuffer(100, LONG));

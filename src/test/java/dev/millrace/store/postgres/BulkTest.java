@@ -841,4 +841,25 @@ class BulkTest {
         Collections.shuffle(copy, random);
         return copy;
     }
+
+    /** Field case A32 for outcomes: someone's open transaction holds one row, and who has to write many doesn't wait for it. */
+    @Test
+    void finishUnlocked_leavesOutWhatOthersHold_andWaitsForNobody() throws Exception {
+        Claim held = db.running("unlocked");
+        Claim free = db.running("unlocked");
+        Claim lost = db.running("unlocked");
+        db.queue.requeue(lost.attempt(), Duration.ofHours(1));
+        Finish retry = new Finish.Retry(Duration.ZERO, "boom");
+        db.readCommitted(tx -> {
+            db.store.in(tx).jobs().cancel(held.job().id(), null, null);
+            assertThat(StoreFixture.withoutWaiting(() -> db.work.finishUnlocked(List.of(
+                            new Completion(held, new Finish.Succeed()),
+                            new Completion(free, retry),
+                            new Completion(lost, retry)))))
+                    .containsExactly(free.attempt());
+        });
+        assertThat(db.work.finishUnlocked(List.of(new Completion(held, new Finish.Succeed()))))
+                .containsExactly(held.attempt());
+        assertThat(db.get(held.job().id()).status()).isEqualTo(JobStatus.SUCCEEDED);
+    }
 }
