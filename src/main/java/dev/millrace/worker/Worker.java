@@ -131,6 +131,7 @@ public final class Worker implements AutoCloseable {
             throw new IllegalStateException("Worker \"" + settings.name() + "\" can't be started: it is " + state()
                     + ". A worker is started once; build another one.");
         }
+        listeners.opened(this); // before anything that they are told of later
         try {
             lifecycle.start();
             deadlines.start();
@@ -144,7 +145,6 @@ public final class Worker implements AutoCloseable {
             abandonStart();
             throw e;
         }
-        listeners.opened(this);
         LOG.info("Worker \"{}\" runs up to {} jobs at a time.", settings.name(), settings.concurrency());
         return this;
     }
