@@ -49,14 +49,16 @@ published_modules() {
 # while go on for longer. Plans are also looked at on other versions of PostgreSQL, by the leg postgres. Another server also plans in another way, so the legs about that leave out the sizes only.
 smaller=("-DexcludedGroups=size,plans" "-Dmillrace.soak=10s")
 
-# Runs tests by ./mvnw, with the arguments after the first, in the JVM of MILLRACE_CI_JVM if a leg has set that. Fails
+# Runs tests by ./mvnw, with the arguments after the first, in the JVM of MILLRACE_CI_JVM and with the Maven
+# profile of MILLRACE_CI_PROFILE, if a leg has set these. Fails
 # unless the report of every test class has a line like the first: reports list the properties of the JVM, so that a leg
 # can't test something else than it says.
 test_on() {
   local evidence="$1" reports without
   shift
   rm -rf ./*/target/surefire-reports
-  ./mvnw -B test "${smaller[@]}" ${MILLRACE_CI_JVM:+"-Djvm=$MILLRACE_CI_JVM"} "$@"
+  ./mvnw -B test "${smaller[@]}" ${MILLRACE_CI_JVM:+"-Djvm=$MILLRACE_CI_JVM"} \
+    ${MILLRACE_CI_PROFILE:+"-P$MILLRACE_CI_PROFILE"} "$@"
   reports=(./*/target/surefire-reports/TEST-*.xml)
   [[ -e "${reports[0]}" && -d src/target/surefire-reports ]] || { echo "No tests have run." >&2; return 1; }
   without="$(grep -LE -- "$evidence" "${reports[@]}" || true)"
