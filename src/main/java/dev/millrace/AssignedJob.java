@@ -37,11 +37,15 @@ final class AssignedJob implements AutoCloseable {
     private static final Set<Reason> PASSING =
             EnumSet.of(Reason.NOT_DUE, Reason.HELD, Reason.SILENT, Reason.LOCKED, Reason.ON_HOLD, Reason.PAUSED);
 
+    private static final Duration LONGEST = Duration.ofDays(36_525);
+    private static final int FIRST_ANSWER_SECONDS = 10;
+
     private static final Set<Reason> CLAIMED = EnumSet.of(Reason.HELD, Reason.SILENT, Reason.LOCKED);
 
     private final JobQueue queue;
     private final AssignedClaim request;
     private final Supplier<OutageGrace> watch;
+    private final CountDownLatch answered = new CountDownLatch(1);
     private final CountDownLatch settled = new CountDownLatch(1);
     private @Nullable OutageGrace grace;
     private volatile boolean taken;
@@ -54,9 +58,21 @@ final class AssignedJob implements AutoCloseable {
         this.watch = watch;
     }
 
-    /** Waits until the attempt is over, or there will be none. False if neither was so within this time. */
-    boolean await(Duration atMost) throws InterruptedException {
-        return settled.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+    /**
+     * Waits for the job to be claimed, at most this long, but not without having asked for it if the database answers; once it
+     * is, waits until its attempt is over, however long that takes.
+     */
+    void await(Duration patience) throws InterruptedException {
+        if (!settled.await(nanos(patience), TimeUnit.NANOSECONDS)) {
+            answered.await(FIRST_ANSWER_SECONDS, TimeUnit.SECONDS);
+            if (taken) {
+                settled.await();
+            }
+        }
+    }
+
+    private static long nanos(Duration patience) {
+        return patience.compareTo(LONGEST) > 0 ? LONGEST.toNanos() : patience.toNanos();
     }
 
     boolean taken() {
@@ -76,10 +92,12 @@ final class AssignedJob implements AutoCloseable {
         Assignment answer = queue.claim(mayTakeOver ? request.withTakeover(Takeover.OUTAGE_GRACE_IS_OVER) : request);
         if (answer instanceof Assignment.Taken now) {
             taken = true;
+            answered.countDown();
             return List.of(now.claim());
         }
         Assignment.Refused refused = (Assignment.Refused) answer;
         refusal = refused;
+        answered.countDown();
         if (CLAIMED.contains(refused.reason()) && grace == null) {
             grace = watch.get();
         }

@@ -354,7 +354,7 @@ public final class WorkerBuilder {
      *
      * @param jobId the job's id
      * @param patience how long to wait for a job that can't be claimed yet: not due, held by a worker, paused, or on hold; zero to ask
-     *     once. While the database is out of reach it is waited for as well, and so long
+     *     once. While the database is out of reach it is waited for as well, and so long, but some seconds at least
      * @return the job as it stands then, or why it was not run
      * @throws dev.millrace.worker.InvalidWorkerException if a setting is not allowed, or there is no handler for the job's kind
      * @throws InterruptedException if the thread is interrupted while it waits
@@ -378,14 +378,8 @@ public final class WorkerBuilder {
         try (AssignedJob assigned =
                 new AssignedJob(store.queue(), request, () -> new OutageGrace(store.reconcilable(), timeout))) {
             try (Worker worker = withoutRecovery().withoutRetention().start(assigned::seenBy)) {
-                if (!assigned.await(patience) && assigned.taken()) {
-                    while (!assigned.await(LONGEST_BEAT)) {
-                        LOG.debug(
-                                "Worker \"{}\" still runs job \"{}\".",
-                                worker.settings().name(),
-                                jobId);
-                    }
-                }
+                assigned.await(patience);
+                LOG.debug("Worker \"{}\" has asked for job \"{}\".", worker.settings().name(), jobId);
             }
             return new AssignedRun(
                     assigned.taken(),
@@ -418,9 +412,10 @@ public final class WorkerBuilder {
     /** @param through what the worker's sources are to be */
     private Worker start(UnaryOperator<WorkSource> through) {
         if (started) {
-            throw new IllegalStateException("This builder has started its worker. Make another one by Millrace.worker()"
-                    + " for another worker.");
+            throw new IllegalStateException("This builder was used before, whether or not its worker could be started. Make"
+                    + " another one by Millrace.worker() for another worker.");
         }
+        started = true;
         PostgresStore.Reserved beats = store.reserving(LONGEST_BEAT);
         PostgresStore.Reserved outcomes = store.reserving(LONGEST_OUTCOME);
         setup.claimsThrough(through.apply(store.work()));
@@ -458,7 +453,6 @@ public final class WorkerBuilder {
             }
         });
         Worker worker = setup.build();
-        started = true;
         try {
             if (wakeUps != null) {
                 subscription.set(wakeUps.subscribe(worker.settings().queues(), worker::wakeUp));

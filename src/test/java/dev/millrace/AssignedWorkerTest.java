@@ -154,6 +154,16 @@ class AssignedWorkerTest {
     }
 
     @Test
+    void patienceOfZero_asksOnce() throws InterruptedException {
+        Job due = millrace.submit(WORK, NOTHING);
+        assertThat(run(due.id(), Duration.ZERO).job().status()).isEqualTo(JobStatus.SUCCEEDED);
+        Job held = millrace.submit(WORK, NOTHING);
+        millrace.queue().claim(AssignedClaim.of("other", held.id()));
+        assertThat(why(run(held.id(), Duration.ZERO))).isEqualTo(Reason.HELD);
+        assertThat(why(run("no-such-job", Duration.ofSeconds(Long.MAX_VALUE)))).isEqualTo(Reason.NOT_FOUND);
+    }
+
+    @Test
     void jobOfASilentWorker_isTaken_onceTheDatabaseWasWatchedForItsTimeout() throws InterruptedException {
         Job job = millrace.submit(WORK, NOTHING, heartbeat(SHORT));
         // Claimed by somebody who will never beat: dead one second from now.

@@ -1,16 +1,12 @@
 package dev.millrace.recovery;
 
+import dev.millrace.internal.ProcessName;
 import dev.millrace.backend.Backend;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Locale;
 import java.util.Objects;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -93,7 +89,7 @@ public final class BackendReconciler implements AutoCloseable {
             LongSupplier clock) {
         this.settings = Objects.requireNonNull(settings, "settings");
         this.clock = clock;
-        String node = node();
+        String node = ProcessName.random();
         this.registry = new BackendRegistry(backends, stores.leases(), node, settings, clock);
         this.work = new BackendWork(settings.concurrency(), settings.callTimeout(), clock);
         KnownOperations known = new KnownOperations();
@@ -187,30 +183,6 @@ public final class BackendReconciler implements AutoCloseable {
             return tally.report(false);
         } finally {
             oneSweep.unlock();
-        }
-    }
-
-    /** Who begins attempts, as operators see it: host, process id and a random number. */
-    private static String node() {
-        return host() + ":" + ProcessHandle.current().pid() + ":"
-                + String.format(Locale.ROOT, "%06x", ThreadLocalRandom.current().nextInt(1 << 24));
-    }
-
-    // The environment first: looking up one's own name may take seconds where name resolution is out of order.
-    private static String host() {
-        return Stream.of("HOSTNAME", "COMPUTERNAME")
-                .map(System::getenv)
-                .filter(name -> name != null && !name.isBlank())
-                .findFirst()
-                .orElseGet(BackendReconciler::lookedUp);
-    }
-
-    @SuppressWarnings("UnusedException") // a host without a name is nothing to report
-    private static String lookedUp() {
-        try {
-            return InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException e) {
-            return "localhost";
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.millrace.worker;
 
+import dev.millrace.internal.ProcessName;
 import dev.millrace.job.HeartbeatPolicy;
 import dev.millrace.job.JobSpec;
 import dev.millrace.store.ClaimRequest;
@@ -23,7 +24,7 @@ public final class WorkerSettings {
 
     /** The values while they are put together; never seen by others. */
     private static final class Draft {
-        private String name = WorkerName.random();
+        private String name = ProcessName.random();
         private List<String> runtimeProfiles = List.of(JobSpec.DEFAULT_PROFILE);
         private List<String> queues = List.of(JobSpec.DEFAULT_QUEUE);
         private int concurrency = 10;

@@ -105,7 +105,9 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
         Checks.atLeast("limit", limit, 1);
         // By both columns: for ids alone the planner would take the primary key, and walk past all that has ended.
         Field<String> status = EXECUTION_JOBS.STATUS.coerce(SQLDataType.CLOB);
-        Field<Boolean> due = DSL.field(PostgresRemoteJobs.due(DbTime.STATEMENT)).as("due");
+        Field<Boolean> due = DSL.field(PostgresRemoteJobs.due(DbTime.STATEMENT)
+                        .and(Pauses.neither(EXECUTION_JOBS.QUEUE, EXECUTION_JOBS.KIND)))
+                .as("due");
         Field<Boolean> showsProgress =
                 DSL.field(PostgresRemoteJobs.SHOWS_PROGRESS).as("shows_progress");
         return database.run(

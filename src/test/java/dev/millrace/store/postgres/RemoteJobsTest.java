@@ -12,6 +12,8 @@ import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.job.NewJob;
 import dev.millrace.job.PastAttempt;
+import dev.millrace.store.ReconcilableJobs;
+import dev.millrace.store.Controls.Scope;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.CancelResult;
 import dev.millrace.store.Claim;
@@ -111,6 +113,27 @@ class RemoteJobsTest {
         assertThat(remote.begin("nobody", 1, "node", UUID.randomUUID(), lease)).isEmpty();
         assertThatThrownBy(() -> remote.begin("x", 1, "", UUID.randomUUID(), lease))
                 .isInstanceOf(InvalidJobException.class);
+    }
+
+    @Test
+    void begin_whileItsKindOrQueueIsPaused_isNotDone_andNobodyIsToldToTry() {
+        Job job = queued();
+        for (Scope scope : List.of(
+                Scope.kind(job.kind()), Scope.queue(job.spec().queue()))) {
+            db.controls.pause(scope, "test", null);
+            assertThat(begin(job)).isEmpty();
+            assertThat(candidate(job).due()).isFalse();
+            db.controls.resume(scope, "test");
+        }
+        assertThat(candidate(job).due()).isTrue();
+        assertThat(begin(job)).isPresent();
+    }
+
+    private ReconcilableJobs.Candidate candidate(Job job) {
+        return db.reconcilable.candidates(null, 1_000).stream()
+                .filter(candidate -> candidate.jobId().equals(job.id()))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test

@@ -1,4 +1,4 @@
-package dev.millrace.worker;
+package dev.millrace.internal;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -6,11 +6,12 @@ import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
-/** Names for workers that were given none: the host, the process id and a random number. */
-final class WorkerName {
-    private WorkerName() {}
+/** Names for what operators see of a process, such as a worker that was given none: the host, the process id and a random number. */
+public final class ProcessName {
+    private ProcessName() {}
 
-    static String random() {
+    /** {@return a new name} */
+    public static String random() {
         return host() + ":" + ProcessHandle.current().pid() + ":"
                 + String.format(Locale.ROOT, "%06x", ThreadLocalRandom.current().nextInt(1 << 24));
     }
@@ -21,7 +22,7 @@ final class WorkerName {
                 .map(System::getenv)
                 .filter(name -> name != null && !name.isBlank())
                 .findFirst()
-                .orElseGet(WorkerName::lookedUp);
+                .orElseGet(ProcessName::lookedUp);
     }
 
     @SuppressWarnings("UnusedException") // a host without a name is nothing to report
