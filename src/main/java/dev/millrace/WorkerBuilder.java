@@ -379,7 +379,10 @@ public final class WorkerBuilder {
                 new AssignedJob(store.queue(), request, () -> new OutageGrace(store.reconcilable(), timeout))) {
             try (Worker worker = withoutRecovery().withoutRetention().start(assigned::seenBy)) {
                 assigned.await(patience);
-                LOG.debug("Worker \"{}\" has asked for job \"{}\".", worker.settings().name(), jobId);
+                LOG.debug(
+                        "Worker \"{}\" has asked for job \"{}\".",
+                        worker.settings().name(),
+                        jobId);
             }
             return new AssignedRun(
                     assigned.taken(),
@@ -412,8 +415,9 @@ public final class WorkerBuilder {
     /** @param through what the worker's sources are to be */
     private Worker start(UnaryOperator<WorkSource> through) {
         if (started) {
-            throw new IllegalStateException("This builder was used before, whether or not its worker could be started. Make"
-                    + " another one by Millrace.worker() for another worker.");
+            throw new IllegalStateException(
+                    "This builder was used before, whether or not its worker could be started. Make"
+                            + " another one by Millrace.worker() for another worker.");
         }
         started = true;
         PostgresStore.Reserved beats = store.reserving(LONGEST_BEAT);

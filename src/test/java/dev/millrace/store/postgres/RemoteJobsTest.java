@@ -12,14 +12,14 @@ import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.job.NewJob;
 import dev.millrace.job.PastAttempt;
-import dev.millrace.store.ReconcilableJobs;
-import dev.millrace.store.Controls.Scope;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.CancelResult;
 import dev.millrace.store.Claim;
+import dev.millrace.store.Controls.Scope;
 import dev.millrace.store.Finish;
 import dev.millrace.store.Lease;
 import dev.millrace.store.Notes;
+import dev.millrace.store.ReconcilableJobs;
 import dev.millrace.store.RemoteJobs;
 import dev.millrace.store.RemoteJobs.Answer;
 import dev.millrace.store.UnreadableJobException;
@@ -118,8 +118,8 @@ class RemoteJobsTest {
     @Test
     void begin_whileItsKindOrQueueIsPaused_isNotDone_andNobodyIsToldToTry() {
         Job job = queued();
-        for (Scope scope : List.of(
-                Scope.kind(job.kind()), Scope.queue(job.spec().queue()))) {
+        for (Scope scope :
+                List.of(Scope.kind(job.kind()), Scope.queue(job.spec().queue()))) {
             db.controls.pause(scope, "test", null);
             assertThat(begin(job)).isEmpty();
             assertThat(candidate(job).due()).isFalse();
