@@ -6,21 +6,36 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Asks the database once, and waits for a bounded time. A connection that hangs can't be interrupted, so the question is
- * asked on a thread of its own, which ends with the answer. There is one such thread at a time: who asks while it waits,
- * waits for the same answer, so that health checks of a database that hangs don't pile up.
+ * asked on a thread of its own, which ends with the answer. Who asks while one waits, waits for the same answer, so that
+ * health checks of a database that hangs don't pile up. A question that has waited for long is on a connection that is
+ * lost, perhaps, while the database is well: then another one is asked, a few in all.
  */
 final class ReadinessProbe {
+    private static final int MOST = 3;
+    private static final Duration LONG = Duration.ofSeconds(10);
+
     private final Runnable question;
-    private final AtomicReference<@Nullable CompletableFuture<@Nullable Throwable>> underWay = new AtomicReference<>();
+    private final Duration longWait;
+    private final ReentrantLock lock = new ReentrantLock();
+    private @Nullable Question latest;
+    private int underWay;
+
+    private record Question(CompletableFuture<@Nullable Throwable> answer, long askedAt) {}
 
     /** @param question returns if the database is ready, and throws otherwise */
     ReadinessProbe(Runnable question) {
+        this(question, LONG);
+    }
+
+    /** @param longWait after how long another question is asked beside one */
+    ReadinessProbe(Runnable question, Duration longWait) {
         this.question = question;
+        this.longWait = longWait;
     }
 
     Readiness ask(Duration patience) {
@@ -46,41 +61,45 @@ final class ReadinessProbe {
     }
 
     private CompletableFuture<@Nullable Throwable> answer() {
-        CompletableFuture<@Nullable Throwable> mine = new CompletableFuture<>();
-        while (true) {
-            CompletableFuture<@Nullable Throwable> other = underWay.get();
-            if (other != null) {
-                return other;
-            }
-            if (underWay.compareAndSet(null, mine)) {
-                start(mine);
-                return mine;
-            }
-        }
-    }
-
-    private void start(CompletableFuture<@Nullable Throwable> answer) {
+        lock.lock();
         try {
-            Thread thread = new Thread(() -> run(answer), "millrace-readiness");
-            thread.setDaemon(true);
-            thread.start();
-        } catch (Throwable e) {
-            end(answer, e);
+            Question asked = latest;
+            long now = System.nanoTime();
+            if (asked != null && (underWay >= MOST || now - asked.askedAt() < longWait.toNanos())) {
+                return asked.answer();
+            }
+            Question mine = new Question(new CompletableFuture<>(), now);
+            start(mine);
+            latest = mine;
+            underWay++;
+            return mine.answer();
+        } finally {
+            lock.unlock();
         }
     }
 
-    private void run(CompletableFuture<@Nullable Throwable> answer) {
+    private void start(Question mine) {
+        Thread thread = new Thread(() -> run(mine), "millrace-readiness");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void run(Question mine) {
         Throwable failure = null;
         try {
             question.run();
         } catch (Throwable e) {
             failure = e;
         }
-        end(answer, failure);
-    }
-
-    private void end(CompletableFuture<@Nullable Throwable> answer, @Nullable Throwable failure) {
-        underWay.compareAndSet(answer, null);
-        answer.complete(failure);
+        lock.lock();
+        try {
+            underWay--;
+            if (latest == mine) {
+                latest = null;
+            }
+        } finally {
+            lock.unlock();
+        }
+        mine.answer().complete(failure);
     }
 }

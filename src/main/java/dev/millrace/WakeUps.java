@@ -68,7 +68,6 @@ final class WakeUps {
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Listener listener;
     private volatile boolean off;
-    private volatile boolean listening;
 
     WakeUps(JobSignals signals, Pace pace) {
         this.signals = signals;
@@ -115,7 +114,12 @@ final class WakeUps {
 
     /** Whether signals are known to arrive at this time. */
     boolean listening() {
-        return listening;
+        lock.lock();
+        try {
+            return listener != null && listener.listening;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Whether signals were found not to get through, and so are not listened to any more. */
@@ -129,6 +133,7 @@ final class WakeUps {
         private final CountDownLatch stopped = new CountDownLatch(1);
         private long pause = pace.reconnect.toMillis();
         private int unheard;
+        private volatile boolean listening;
         private boolean interrupted; // said once, until signals are heard again
 
         void start() {

@@ -116,8 +116,8 @@ public final class WorkerBuilder {
     }
 
     /**
-     * How many jobs of a kind run at a time, where it is to have fewer slots than all: 1 to the {@link #concurrency}. Each such kind
-     * is claimed by a statement of its own.
+     * How many jobs of a kind run at a time, where it is to have fewer slots than all: 1 to the {@link #concurrency}, which may be
+     * set later. Each such kind is claimed by a statement of its own.
      *
      * @param type the kind
      * @param jobs the number of jobs
@@ -412,6 +412,18 @@ public final class WorkerBuilder {
         return start(source -> source);
     }
 
+    /** With its two connections kept the worker needs a third one to claim with, and a pool of two never gives that. */
+    private void reserve(PostgresStore.Reserved beats, PostgresStore.Reserved outcomes) {
+        boolean kept = beats.reserve() & outcomes.reserve();
+        if (kept && !store.hasConnection()) {
+            LOG.warn(
+                    "Worker \"{}\" keeps two connections, and the pool gave no third one to claim jobs with. If it has no more"
+                            + " than two, no job will ever be claimed: make it larger by four than the number of handlers that"
+                            + " hold a connection.",
+                    setup.settings().name());
+        }
+    }
+
     /** @param through what the worker's sources are to be */
     private Worker start(UnaryOperator<WorkSource> through) {
         if (started) {
@@ -425,7 +437,7 @@ public final class WorkerBuilder {
         setup.claimsThrough(through.apply(store.work()));
         setup.beatsThrough(through.apply(beats.store().work())).closeWith(beats);
         setup.outcomesThrough(through.apply(outcomes.store().work())).closeWith(outcomes);
-        setup.beginWith(beats::reserve).beginWith(outcomes::reserve);
+        setup.beginWith(() -> reserve(beats, outcomes));
         JobReconciler reconciler =
                 recovery == null ? null : new JobReconciler(recovery, store.reconcilable(), store.queue());
         RetentionSweeper sweeper = retention == null ? null : new RetentionSweeper(retention, store.retention());
@@ -433,13 +445,13 @@ public final class WorkerBuilder {
                 ? null
                 : new BackendReconciler(backendSettings, Millrace.backendStores(store, repeating.leases()), backends);
         if (sweeper != null) {
-            setup.closeWith(sweeper);
+            setup.closeBeside(sweeper);
         }
         if (remote != null) {
-            setup.closeWith(remote);
+            setup.closeBeside(remote);
         }
         if (reconciler != null) {
-            setup.closeWith(reconciler);
+            setup.closeBeside(reconciler);
         }
         recoveryListeners.forEach(listener -> {
             if (reconciler != null) {
@@ -450,7 +462,7 @@ public final class WorkerBuilder {
             }
         });
         AtomicReference<@Nullable AutoCloseable> subscription = new AtomicReference<>();
-        setup.closeWith(() -> {
+        setup.closeBeside(() -> {
             AutoCloseable open = subscription.get();
             if (open != null) {
                 open.close();

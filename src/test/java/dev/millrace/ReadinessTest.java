@@ -89,6 +89,34 @@ class ReadinessTest {
         await().until(() -> probe.ask(PATIENCE).ready() && questions.get() >= 2);
     }
 
+    /** The first two hang for ever, as on connections whose other end is gone. */
+    @Test
+    void probe_whoseConnectionIsLost_asksOnAnother_butNotOnEverMore() throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        AtomicInteger questions = new AtomicInteger();
+        AtomicInteger hanging = new AtomicInteger(2);
+        ReadinessProbe probe = new ReadinessProbe(
+                () -> {
+                    if (questions.incrementAndGet() <= hanging.get()) {
+                        try {
+                            gate.await();
+                        } catch (InterruptedException e) {
+                            throw new IllegalStateException(e);
+                        }
+                    }
+                },
+                Duration.ofMillis(50));
+        await().until(() -> probe.ask(Duration.ofMillis(20)).ready());
+        assertThat(questions).hasValue(3);
+        hanging.set(Integer.MAX_VALUE);
+        for (int i = 0; i < 10; i++) {
+            assertThat(probe.ask(Duration.ofMillis(60)).ready()).isFalse();
+        }
+        assertThat(questions).hasValue(4);
+        gate.countDown();
+        await().until(() -> probe.ask(PATIENCE).ready());
+    }
+
     @Test
     void probe_thatFails_saysWhy_alsoByAnError_andAsksAgain() {
         AtomicInteger questions = new AtomicInteger();

@@ -295,7 +295,7 @@ class WakeUpsTest {
     @Test
     void connectionThatWentSilent_isReplaced_andWakesAgain() throws Exception {
         WakeUps wakeUps = new WakeUps(
-                loopback, new WakeUps.Pace(Duration.ofMillis(50), Duration.ofMillis(50), Duration.ofMillis(5)));
+                loopback, new WakeUps.Pace(Duration.ofMillis(50), Duration.ofMillis(500), Duration.ofMillis(5)));
         try (AutoCloseable subscription = subscribe(wakeUps, "a")) {
             awaitListening(wakeUps);
             loopback.deaf.set(true);

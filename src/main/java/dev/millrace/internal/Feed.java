@@ -1,12 +1,15 @@
 package dev.millrace.internal;
 
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.ObjLongConsumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +36,7 @@ public final class Feed<L> implements AutoCloseable {
     private final ObjLongConsumer<? super L> onMissed;
     private final ThreadPoolExecutor executor;
     private final AtomicLong missed = new AtomicLong();
+    private volatile @Nullable Thread teller;
 
     // of the listener's thread
     private boolean said;
@@ -68,16 +72,37 @@ public final class Feed<L> implements AutoCloseable {
         }
     }
 
+    /** Whether the listener is being told something on this thread. */
+    public boolean runsOn(Thread thread) {
+        return teller == thread;
+    }
+
     /**
-     * No more events. Waits until the listener knows of those that were told before, for this time at most, and then
-     * interrupts it. Throws nothing.
+     * No more events for any of these. Waits until they have heard what was told before, for this time at most in all, and then
+     * interrupts those that have not. Throws nothing.
      *
+     * @param feeds whom to close
      * @param patience how long to wait
      */
-    public void close(Duration patience) {
-        executor.shutdown();
+    public static void close(Collection<? extends Feed<?>> feeds, Duration patience) {
+        long until = System.nanoTime() + patience.toNanos();
+        for (Feed<?> feed : feeds) {
+            feed.executor.shutdown();
+        }
+        for (Feed<?> feed : feeds) {
+            feed.awaitEnd(until);
+        }
+    }
+
+    /** No more events. As the one for several, with two seconds of patience. */
+    @Override
+    public void close() {
+        close(List.of(this), Duration.ofSeconds(2));
+    }
+
+    private void awaitEnd(long until) {
         try {
-            if (executor.awaitTermination(patience.toNanos(), TimeUnit.NANOSECONDS)) {
+            if (executor.awaitTermination(Math.max(0, until - System.nanoTime()), TimeUnit.NANOSECONDS)) {
                 return;
             }
         } catch (InterruptedException e) {
@@ -87,13 +112,16 @@ public final class Feed<L> implements AutoCloseable {
         LOG.warn("{} did not hear all in time: it is interrupted, and {} events are dropped.", name(), left);
     }
 
-    /** The same, with two seconds of patience. */
-    @Override
-    public void close() {
-        close(Duration.ofSeconds(2));
+    private void deliver(Consumer<? super L> event) {
+        teller = Thread.currentThread();
+        try {
+            tellNow(event);
+        } finally {
+            teller = null;
+        }
     }
 
-    private void deliver(Consumer<? super L> event) {
+    private void tellNow(Consumer<? super L> event) {
         try {
             long before = missed.getAndSet(0);
             if (before > 0) {

@@ -39,7 +39,7 @@ public final class JobReconciler implements AutoCloseable {
     /** A store that comes and goes doesn't wake up the sweep more often than this. */
     private static final Duration WAKE_UP_PAUSE = Duration.ofSeconds(1);
 
-    /** How long {@link #close} waits for each thread, and once more after it has interrupted it. */
+    /** How long {@link #close} waits for its threads, and once more after it has interrupted them. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private static final Logger LOG = LoggerFactory.getLogger(JobReconciler.class);
@@ -161,9 +161,7 @@ public final class JobReconciler implements AutoCloseable {
         closed = true;
         sweeps.stop();
         probes.stop();
-        boolean sweepsEnded = sweeps.awaitEnd(PATIENCE);
-        boolean probesEnded = probes.awaitEnd(PATIENCE);
-        if (!sweepsEnded || !probesEnded) {
+        if (!Loop.awaitEnds(PATIENCE, sweeps, probes)) {
             LOG.warn(
                     "A sweep or probe did not end in time: the store does not answer. Its daemon thread ends when it does.");
         }

@@ -1,6 +1,7 @@
 package dev.millrace.recovery;
 
 import dev.millrace.internal.Feed;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -8,6 +9,9 @@ import java.util.function.Consumer;
 
 /** Those who are told what one loop does; see {@link Feed}. Safe for use by many threads. */
 final class Listeners {
+    /** How long closing waits for listeners to hear what is left. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
     private final List<Feed<RecoveryListener>> feeds = new CopyOnWriteArrayList<>();
     private final String thread;
 
@@ -26,6 +30,6 @@ final class Listeners {
     }
 
     void close() {
-        feeds.forEach(Feed::close);
+        Feed.close(feeds, PATIENCE);
     }
 }

@@ -67,25 +67,43 @@ final class Loop {
      * @return whether it has ended
      */
     boolean awaitEnd(Duration patience) {
-        Thread running = thread();
-        if (running == null || running == Thread.currentThread()) {
-            return true;
-        }
+        return awaitEnds(patience, this);
+    }
+
+    /** The same for several: they are waited for together, so that their waits don't add up. */
+    static boolean awaitEnds(Duration patience, Loop... loops) {
         try {
-            if (ends(running, patience)) {
+            if (endWithin(patience, loops)) {
                 return true;
             }
-            running.interrupt();
-            return ends(running, patience);
+            for (Loop loop : loops) {
+                loop.interrupt();
+            }
+            return endWithin(patience, loops);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
         }
     }
 
-    private static boolean ends(Thread running, Duration patience) throws InterruptedException {
-        running.join(Math.max(1, patience.toMillis()));
-        return !running.isAlive();
+    private static boolean endWithin(Duration patience, Loop... loops) throws InterruptedException {
+        long until = System.nanoTime() + patience.toNanos();
+        boolean ended = true;
+        for (Loop loop : loops) {
+            Thread running = loop.thread();
+            if (running != null && running != Thread.currentThread()) {
+                running.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime())));
+                ended &= !running.isAlive();
+            }
+        }
+        return ended;
+    }
+
+    private void interrupt() {
+        Thread running = thread();
+        if (running != null && running != Thread.currentThread()) {
+            running.interrupt();
+        }
     }
 
     /** Whether it runs: it was started, and has not ended. */

@@ -19,6 +19,9 @@ final class Listeners {
     /** Nobody listens. */
     static final Listeners NONE = new Listeners("", List.of());
 
+    /** How long closing waits for listeners to hear what is left. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
     private final String worker;
     private final List<Feed<WorkerListener>> feeds;
 
@@ -36,7 +39,12 @@ final class Listeners {
     /** Tells that the worker is closed, and waits a little until all is heard. */
     void close(Worker closed) {
         tell(() -> listener -> listener.closed(closed));
-        feeds.forEach(feed -> Failures.survive(feed::close));
+        Failures.survive(() -> Feed.close(feeds, PATIENCE));
+    }
+
+    /** Whether a listener is being told something on this thread. */
+    boolean runOn(Thread thread) {
+        return feeds.stream().anyMatch(feed -> feed.runsOn(thread));
     }
 
     /** Calls for jobs, and tells what that brought, or how it failed. */

@@ -87,6 +87,7 @@ final class SettingChecks {
     }
 
     /** Some kinds, each with a number up to that of all. */
+    /** Whether they fit to the concurrency is seen when a worker is built, as the one may be set after the other. */
     static Map<String, Integer> kinds(String setting, @Nullable Map<String, Integer> values, int most) {
         given(setting, values);
         Map<String, Integer> copy = new LinkedHashMap<>(Objects.requireNonNull(values));
@@ -96,7 +97,7 @@ final class SettingChecks {
                 throw new InvalidWorkerException(
                         setting,
                         number + " for the kind \"" + kind + "\"",
-                        "a whole number from 1 to the concurrency, which is " + most,
+                        "a whole number from 1 to " + most,
                         "Leave a kind out that may have all slots, and give the worker no handler for one that it shall not"
                                 + " run.");
             }

@@ -1,9 +1,6 @@
 package dev.millrace.worker;
 
 import dev.millrace.store.Finish;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,10 +16,11 @@ import org.slf4j.LoggerFactory;
  *   <li>The outcomes have a grace of a few seconds. What can't be written by then is left to the expiry of heartbeats,
  *       and the log says which jobs these are.
  *   <li>Handlers that were interrupted have a moment to return, so that the data source isn't closed under them.
- *   <li>The loops end, and then what was attached to the worker is closed, the last first.
+ *   <li>The loops end, and then what was attached to the worker is closed.
  * </ol>
  *
- * No step waits for a database that doesn't answer.
+ * No step waits for a database that doesn't answer. What may have to wait for it, as long as it takes to see that, such as
+ * reconcilers, is closed beside the last two steps rather than after them.
  */
 final class Shutdown {
     private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
@@ -34,7 +32,7 @@ final class Shutdown {
     private final Heartbeats heartbeats;
     private final Deadlines deadlines;
     private final WorkerThreads threads;
-    private final List<AutoCloseable> companions;
+    private final Companions companions;
     private final WorkerSettings settings;
     private final Timings timings;
     private volatile boolean hurried;
@@ -47,7 +45,7 @@ final class Shutdown {
             Heartbeats heartbeats,
             Deadlines deadlines,
             WorkerThreads threads,
-            List<AutoCloseable> companions,
+            Companions companions,
             WorkerSettings settings,
             Timings timings) {
         this.claims = claims;
@@ -74,6 +72,7 @@ final class Shutdown {
         outcomes.hurry();
         attempts.all().stream().filter(RunningAttempt::waiting).forEach(attempt -> handBack(attempt, "not started"));
         await(() -> hurried || settled(), settings.drainTimeout().toNanos());
+        companions.beginToClose();
         attempts.all().forEach(attempt -> handBack(attempt, "still running after " + settings.drainTimeout()));
         await(this::settled, timings.grace().toNanos());
         outcomes.giveUp();
@@ -88,17 +87,8 @@ final class Shutdown {
         }
     }
 
-    /** What was attached to the worker is closed, the last first. */
     void closeCompanions() {
-        List<AutoCloseable> lastFirst = new ArrayList<>(companions);
-        Collections.reverse(lastFirst);
-        for (AutoCloseable companion : lastFirst) {
-            try {
-                companion.close();
-            } catch (Throwable e) {
-                Failures.survive(() -> LOG.error("{} could not be closed.", companion, e));
-            }
-        }
+        companions.close();
     }
 
     private boolean settled() {

@@ -15,5 +15,5 @@ import java.time.Duration;
  */
 record Timings(Duration patience, Duration grace, Duration unwind, Duration recovery) {
     static final Timings DEFAULT = new Timings(
-            Duration.ofSeconds(5), Duration.ofSeconds(5), Duration.ofSeconds(1), HeartbeatPolicy.DEFAULT.timeout());
+            Duration.ofSeconds(5), Duration.ofSeconds(3), Duration.ofSeconds(1), HeartbeatPolicy.DEFAULT.timeout());
 }

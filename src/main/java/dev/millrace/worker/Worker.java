@@ -68,7 +68,7 @@ public final class Worker implements AutoCloseable {
             PayloadCodec codec,
             Map<String, Route<?>> routes,
             List<Runnable> beginnings,
-            List<AutoCloseable> companions,
+            Companions companions,
             List<WorkerListener> listeners,
             Timings timings) {
         this.settings = settings;
@@ -181,8 +181,8 @@ public final class Worker implements AutoCloseable {
      * logged, and their jobs run again once their heartbeats have expired.
      *
      * <p>Repeatable; each call waits. If the waiting thread is interrupted the rest of the drain timeout is skipped, and
-     * the thread is still interrupted when this returns. Called from one of its handlers, it returns at once, and the
-     * worker closes when its handlers have returned.
+     * the thread is still interrupted when this returns. Called from one of its handlers or listeners, it returns at once,
+     * and the worker closes when its handlers have returned.
      */
     @Override
     public void close() {
@@ -201,7 +201,9 @@ public final class Worker implements AutoCloseable {
             closeAsked.countDown();
         }
         Thread caller = Thread.currentThread();
-        boolean own = caller == lifecycle || attempts.all().stream().anyMatch(attempt -> attempt.runsOn(caller));
+        boolean own = caller == lifecycle
+                || listeners.runOn(caller)
+                || attempts.all().stream().anyMatch(attempt -> attempt.runsOn(caller));
         if (!own) {
             awaitClosed();
         }

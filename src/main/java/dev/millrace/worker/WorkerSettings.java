@@ -83,7 +83,7 @@ public final class WorkerSettings {
         this.runtimeProfiles = SettingChecks.names("runtimeProfiles", draft.runtimeProfiles);
         this.queues = SettingChecks.names("queues", draft.queues);
         this.concurrency = draft.concurrency;
-        this.kindConcurrency = SettingChecks.kinds("kindConcurrency", draft.kindConcurrency, draft.concurrency);
+        this.kindConcurrency = SettingChecks.kinds("kindConcurrency", draft.kindConcurrency, MAX_CONCURRENCY);
         this.prefetch = draft.prefetch;
         this.claimLimit = draft.claimLimit;
         this.outcomeBuffer = draft.outcomeBuffer;

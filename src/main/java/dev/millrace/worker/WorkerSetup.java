@@ -24,6 +24,7 @@ public final class WorkerSetup {
     private final PayloadCodec codec;
     private final Map<String, Route<?>> routes = new LinkedHashMap<>();
     private final List<AutoCloseable> companions = new ArrayList<>();
+    private final List<AutoCloseable> helpers = new ArrayList<>();
     private final List<Runnable> beginnings = new ArrayList<>();
     private final List<WorkerListener> listeners = new ArrayList<>();
     private final List<JobInterceptor> interceptors = new ArrayList<>();
@@ -164,6 +165,19 @@ public final class WorkerSetup {
     }
 
     /**
+     * Closes this with the worker, once handlers have had their time, while their last outcomes are written: on a thread of its own,
+     * as it may wait for the same database. What it throws is logged. Its closing should be bounded to a few seconds, as {@link
+     * Worker#close} waits for it before it closes what is given to {@link #closeWith}.
+     *
+     * @param helper what to close
+     * @return this setup
+     */
+    public WorkerSetup closeBeside(AutoCloseable helper) {
+        helpers.add(Objects.requireNonNull(helper, "helper"));
+        return this;
+    }
+
+    /**
      * Does this once when the worker starts, beside everything else, on a daemon thread of its own: what it waits for, the worker
      * doesn't. What it throws is logged.
      *
@@ -215,16 +229,7 @@ public final class WorkerSetup {
                     "at least one handler",
                     "Call handle(type, handler) for each kind of job that the worker should run.");
         }
-        settings.kindConcurrency().keySet().stream()
-                .filter(kind -> !routes.containsKey(kind))
-                .findFirst()
-                .ifPresent(kind -> {
-                    throw new InvalidWorkerException(
-                            "kindConcurrency",
-                            "the kind \"" + kind + "\", which has no handler",
-                            "kinds that the worker runs: " + String.join(", ", routes.keySet()),
-                            "Correct the kind, or give it a handler.");
-                });
+        settings.kindConcurrency().forEach(this::checkLimit);
         Map<String, Route<?>> intercepted = new LinkedHashMap<>();
         routes.forEach((kind, route) -> intercepted.put(kind, route.within(interceptors)));
         return new Worker(
@@ -233,9 +238,26 @@ public final class WorkerSetup {
                 codec,
                 Collections.unmodifiableMap(intercepted),
                 List.copyOf(beginnings),
-                List.copyOf(companions),
+                new Companions(List.copyOf(helpers), List.copyOf(companions)),
                 List.copyOf(listeners),
                 timings);
+    }
+
+    private void checkLimit(String kind, int limit) {
+        if (!routes.containsKey(kind)) {
+            throw new InvalidWorkerException(
+                    "kindConcurrency",
+                    "the kind \"" + kind + "\", which has no handler",
+                    "kinds that the worker runs: " + String.join(", ", routes.keySet()),
+                    "Correct the kind, or give it a handler.");
+        }
+        if (limit > settings.concurrency()) {
+            throw new InvalidWorkerException(
+                    "kindConcurrency",
+                    limit + " for the kind \"" + kind + "\"",
+                    "a whole number from 1 to the concurrency, which is " + settings.concurrency(),
+                    "Leave a kind out that may have all slots.");
+        }
     }
 
     /** {@return the handlers so far, to be called on the caller's thread} What the test kit uses. */

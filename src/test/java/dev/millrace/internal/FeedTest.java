@@ -94,7 +94,7 @@ class FeedTest {
         });
         waitFor(entered);
         feed.tell(listener -> listener.add("never heard"));
-        OwnThread.run(() -> feed.close(Duration.ofMillis(10))).get(30, TimeUnit.SECONDS);
+        OwnThread.run(() -> Feed.close(List.of(feed), Duration.ofMillis(10))).get(30, TimeUnit.SECONDS);
         assertThat(interrupted.await(30, TimeUnit.SECONDS)).isTrue();
         feed.tell(listener -> listener.add("told too late"));
         assertThat(heard).isEmpty();

@@ -62,6 +62,17 @@ final class OutageStage implements AutoCloseable {
                 .start();
     }
 
+    /** The same with a reconciler, a sweeper and all. */
+    Worker startWholeWorker(JobType<Task> type) {
+        return scene.millrace
+                .worker()
+                .handle(type, handler.waiting())
+                .pollInterval(Duration.ofMillis(50))
+                .drainTimeout(Duration.ZERO)
+                .recovery(Scene.sweeping())
+                .start();
+    }
+
     /** What begins or ends an outage. */
     interface Step {
         void run() throws InterruptedException;

@@ -16,6 +16,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -317,6 +319,73 @@ class ShutdownTest {
         worker.close();
         worker.close();
         assertThat(order).containsExactly("second", "first, job is SUCCEEDED");
+    }
+
+    /** Each waits until the other is being closed as well. */
+    @Test
+    void helpers_areClosedBesideEachOther_beforeTheCompanions() {
+        CyclicBarrier together = new CyclicBarrier(2);
+        List<String> order = new CopyOnWriteArrayList<>();
+        AutoCloseable helper = () -> {
+            together.await(30, TimeUnit.SECONDS);
+            order.add("helper");
+        };
+        Worker worker = fixture.track(fixture.setup()
+                .handle(WorkerFixture.WORK, (payload, attempt) -> {})
+                .closeWith(() -> order.add("companion"))
+                .closeBeside(helper)
+                .closeBeside(helper)
+                .start());
+        worker.close();
+        assertThat(order).containsExactly("helper", "helper", "companion");
+    }
+
+    /** The store takes no outcome, so that is waited for; the helper is closed meanwhile. */
+    @Test
+    void helpers_areClosedWhileOutcomesAreWaitedFor() {
+        CountDownLatch closed = new CountDownLatch(1);
+        String id = source.submit("work");
+        Worker worker = fixture.track(fixture.setup()
+                .settings(settings -> settings.withDrainTimeout(SHORT))
+                .timings(new Timings(SHORT, Duration.ofSeconds(60), SHORT, SHORT))
+                .handle(WorkerFixture.WORK, (payload, attempt) -> {
+                    context.set(attempt);
+                    fixture.gate().await();
+                })
+                .closeBeside(closed::countDown)
+                .start());
+        until(() -> context.get() != null);
+        source.always(Op.FINISH, Fault.down());
+        Thread closer = closing(worker);
+        until(() -> closed.getCount() == 0);
+        assertThat(source.endings(id)).isEmpty();
+        source.heal(Op.FINISH);
+        until(() -> !closer.isAlive());
+        assertThat(source.status(id)).isEqualTo(JobStatus.QUEUED);
+    }
+
+    @Test
+    void listenerThatClosesItsWorker_waitsForNobody() {
+        CountDownLatch gate = fixture.gate();
+        AtomicBoolean returned = new AtomicBoolean();
+        AtomicBoolean interrupted = new AtomicBoolean();
+        source.submit("work");
+        AtomicReference<Worker> worker = new AtomicReference<>();
+        worker.set(fixture.track(fixture.setup()
+                .handle(WorkerFixture.WORK, (payload, attempt) -> gate.await())
+                .listener(new WorkerListener() {
+                    @Override
+                    public void opened(Worker opened) {
+                        opened.close();
+                        interrupted.set(Thread.currentThread().isInterrupted());
+                        returned.set(true);
+                    }
+                })
+                .start()));
+        until(returned::get);
+        assertThat(interrupted).isFalse();
+        gate.countDown();
+        until(() -> worker.get().status().claiming() == Claiming.CLOSED);
     }
 
     @Test

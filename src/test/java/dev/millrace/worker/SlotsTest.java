@@ -5,6 +5,7 @@ import static dev.millrace.worker.WorkerFixture.WORK;
 import static dev.millrace.worker.WorkerFixture.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import dev.millrace.job.JobType;
 import dev.millrace.store.ClaimRequest;
@@ -127,9 +128,12 @@ class SlotsTest {
                 .isThrownBy(setup::build)
                 .withMessageContaining("\"wrok\", which has no handler")
                 .withMessageContaining("work");
+        setup.settings(settings -> settings.withKindConcurrency(Map.of("work", 11)));
         assertThatExceptionOfType(InvalidWorkerException.class)
-                .isThrownBy(() -> setup.settings(settings -> settings.withKindConcurrency(Map.of("work", 11))))
+                .isThrownBy(setup::build)
                 .withMessageContaining("11 for the kind \"work\"");
+        setup.settings(settings -> settings.withConcurrency(11)); // the order in which they are said doesn't matter
+        assertThatNoException().isThrownBy(setup::build);
     }
 
     // Ahead.

@@ -14,6 +14,7 @@ import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
 import dev.millrace.recovery.JobReconciler;
 import dev.millrace.recovery.RecoverySettings;
+import dev.millrace.store.postgres.PostgresStore;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import java.sql.Connection;
@@ -47,6 +48,25 @@ class StarvedPoolTest {
         config.setMaximumPoolSize(CONCURRENCY);
         config.setConnectionTimeout(500);
         return new HikariDataSource(config);
+    }
+
+    @Test
+    void poolOfTwo_hasNoConnectionForClaims_whichIsKnownAtTheStart() {
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(database.unpooledDataSource());
+        config.setMaximumPoolSize(2);
+        config.setConnectionTimeout(500);
+        try (HikariDataSource pool = new HikariDataSource(config)) {
+            PostgresStore store = PostgresStore.on(pool, database.schema());
+            try (PostgresStore.Reserved one = store.reserving(null);
+                    PostgresStore.Reserved two = store.reserving(null)) {
+                assertThat(one.reserve()).isTrue();
+                assertThat(store.hasConnection()).isTrue();
+                assertThat(two.reserve()).isTrue();
+                assertThat(store.hasConnection()).isFalse();
+            }
+            assertThat(store.hasConnection()).isTrue();
+        }
     }
 
     /**

@@ -7,7 +7,6 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jooq.exception.DataAccessException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,13 +47,9 @@ final class KeptConnection {
         return connections;
     }
 
-    /** Gets a connection from the pool now, if there is one, rather than with the first statement. */
-    void reserve() {
-        try {
-            connections.release(connections.acquire());
-        } catch (DataAccessException e) {
-            LOG.debug("There is no connection to be kept yet.", e);
-        }
+    /** Gets a connection from the pool now, rather than with the first statement. Whether there is one. */
+    boolean reserve() {
+        return connections.available();
     }
 
     /** The connection, if it is here and lives. */

@@ -45,6 +45,17 @@ final class OwnConnections implements ConnectionProvider {
         return ours == null ? inAutoCommit() : ours;
     }
 
+    /** Whether there is a connection. Waits for one as long as the pool does. */
+    boolean available() {
+        try {
+            release(acquire());
+            return true;
+        } catch (DataAccessException e) {
+            LOG.debug("There is no connection.", e);
+            return false;
+        }
+    }
+
     private Connection inAutoCommit() {
         Connection connection = fromPool();
         try {

@@ -171,9 +171,13 @@ public final class PostgresStore {
             return store;
         }
 
-        /** Takes the connection now, if the pool gives one, rather than with the first statement. Waits as long as the pool does. */
-        public void reserve() {
-            kept.reserve();
+        /**
+         * Takes the connection now rather than with the first statement. Waits as long as the pool does.
+         *
+         * @return whether the pool gave one
+         */
+        public boolean reserve() {
+            return kept.reserve();
         }
 
         /** Gives the connection back. The store can be used all the same. */
@@ -181,6 +185,11 @@ public final class PostgresStore {
         public void close() {
             kept.close();
         }
+    }
+
+    /** {@return whether there is a connection} In a caller's transaction there is. Waits as long as the pool does. */
+    public boolean hasConnection() {
+        return pool == null || pool.available();
     }
 
     /**
