@@ -5,6 +5,7 @@ import static dev.millrace.SubmitOption.heartbeat;
 import static dev.millrace.SubmitOption.queue;
 import static dev.millrace.SubmitOption.retry;
 import static dev.millrace.SubmitOption.runtimeProfile;
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -28,6 +29,7 @@ import dev.millrace.worker.InvalidWorkerException;
 import dev.millrace.worker.JobHandler;
 import dev.millrace.worker.StopReason;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -35,6 +37,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jooq.SQLDialect;
+import org.jooq.conf.MappedSchema;
+import org.jooq.conf.RenderMapping;
+import org.jooq.conf.Settings;
+import org.jooq.impl.DSL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -173,6 +180,30 @@ class AssignedWorkerTest {
         assertThat(run.job().status()).isEqualTo(JobStatus.SUCCEEDED);
         assertThat(run.job().state().attemptCount()).isEqualTo(2);
         assertThat(run.job().state().claimedBy()).isEqualTo("assigned");
+    }
+
+    private void letItBeSilentSince(Instant then, String id) {
+        MappedSchema schema = new MappedSchema().withInput("millrace").withOutput(database.schema());
+        DSL.using(
+                        database.dataSource(),
+                        SQLDialect.POSTGRES,
+                        new Settings().withRenderMapping(new RenderMapping().withSchemata(schema)))
+                .update(EXECUTION_JOBS)
+                .set(EXECUTION_JOBS.LAST_HEARTBEAT_AT, then)
+                .set(EXECUTION_JOBS.CLAIMED_AT, then)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(id))
+                .execute();
+    }
+
+    /** It has been silent for longer than its timeout; but who knows what the database has been through meanwhile. */
+    @Test
+    void jobThatWasSilentForLong_isNotTaken_beforeTheDatabaseWasWatched() throws InterruptedException {
+        Job job = millrace.submit(
+                WORK, NOTHING, heartbeat(new HeartbeatPolicy(Duration.ofSeconds(1), Duration.ofMinutes(1))));
+        assertThat(millrace.queue().claim(AssignedClaim.of("dead", job.id()))).isInstanceOf(Assignment.Taken.class);
+        letItBeSilentSince(job.createdAt().minus(Duration.ofMinutes(10)), job.id());
+        assertThat(why(run(job.id(), Duration.ofMillis(500)))).isEqualTo(Reason.SILENT);
+        assertThat(millrace.get(job.id()).orElseThrow().state().claimedBy()).isEqualTo("dead");
     }
 
     @Test

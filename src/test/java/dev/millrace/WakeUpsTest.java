@@ -292,6 +292,21 @@ class WakeUpsTest {
         }
     }
 
+    /** Nothing is said of it afterwards. */
+    @Test
+    void whatMayHaveComeInWhileNobodyListened_wakes() throws Exception {
+        loopback.refused.set(true);
+        WakeUps wakeUps = new WakeUps(loopback, BRISK);
+        try (AutoCloseable subscription = subscribe(wakeUps, "a")) {
+            await().atMost(PATIENCE).until(() -> loopback.listens.get() > 0);
+            assertThat(woken).isEmpty();
+            loopback.refused.set(false);
+            awaitListening(wakeUps);
+            assertThat(woken).containsExactly("a");
+            assertThat(subscription).isNotNull();
+        }
+    }
+
     @Test
     void connectionThatWentSilent_isReplaced_andWakesAgain() throws Exception {
         WakeUps wakeUps = new WakeUps(

@@ -88,8 +88,8 @@ public final class MillraceMetrics implements AutoCloseable {
     }
 
     /**
-     * Shows how many jobs wait in each queue, and since when the oldest one is due, by asking every 15 seconds; see {@link
-     * #watchQueues(Millrace, Duration)}.
+     * Shows how many jobs wait in each queue, since when the oldest one is due, and what is held or paused, by asking every 15
+     * seconds; see {@link #watchQueues(Millrace, Duration)}.
      *
      * @param millrace whose queues
      */
@@ -98,8 +98,8 @@ public final class MillraceMetrics implements AutoCloseable {
     }
 
     /**
-     * Shows how many jobs wait in each queue, up to 10,000, and since when the oldest one is due. The database is asked
-     * by two statements whose cost is bounded, on a daemon thread that ends when this object is closed. Every process that
+     * Shows how many jobs wait in each queue, up to 10,000, since when the oldest one is due, whether claims are on hold, and how
+     * many queues and kinds are paused. The database is asked by four statements whose cost is bounded, on a daemon thread that ends when this object is closed. Every process that
      * watches a queue shows the same, so one or two of them are enough. While the database doesn't answer, the values are
      * {@code NaN}. A queue is shown once a job has waited in it, and from then on. Of more than 100 queues the first 100 are shown
      * that were seen.
@@ -114,7 +114,7 @@ public final class MillraceMetrics implements AutoCloseable {
             throw new IllegalArgumentException("Invalid interval: found " + interval + ", allowed is a duration from "
                     + SHORTEST_POLL + " to " + Duration.ofDays(1) + ". Queues are not asked for at each scrape.");
         }
-        watch(new QueuePoll(registry, millrace.counts(), interval));
+        watch(new QueuePoll(registry, millrace.counts(), millrace.controls(), interval));
     }
 
     private synchronized void watch(QueuePoll poll) {

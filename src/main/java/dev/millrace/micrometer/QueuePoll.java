@@ -1,24 +1,25 @@
 package dev.millrace.micrometer;
 
 import dev.millrace.store.ClaimRequest.Source;
+import dev.millrace.store.Controls;
+import dev.millrace.store.Controls.Scope.Type;
 import dev.millrace.store.Count;
 import dev.millrace.store.JobCounts;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import java.time.Duration;
-import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Asks for the queues now and then, on one daemon thread, and shows what it was last told. */
+/** Asks for the queues and the switches now and then, on one daemon thread, and shows what it was last told. */
 final class QueuePoll {
     /** Reads about 150 pages of the index at most; nobody needs to know by how much it is more. */
     static final int DEPTH_UP_TO = 10_000;
@@ -26,32 +27,52 @@ final class QueuePoll {
     /** Time series of one meter. */
     static final int MOST_QUEUES = 100;
 
+    private static final Count NONE = new Count(0, true);
     private static final Logger LOG = LoggerFactory.getLogger(QueuePoll.class);
 
+    private final MeterRegistry registry;
     private final JobCounts counts;
+    private final Controls controls;
     private final Duration interval;
-    private final MultiGauge depth;
-    private final MultiGauge oldest;
+    private final Map<Source, Waiting> shown = new ConcurrentHashMap<>();
+    private final List<Meter> meters = new CopyOnWriteArrayList<>();
+    private volatile double held = Double.NaN;
+    private volatile double pausedQueues = Double.NaN;
+    private volatile double pausedKinds = Double.NaN;
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread;
 
     // of the polling thread
-    private final Set<Source> shown = new LinkedHashSet<>();
     private boolean failing;
     private boolean saidMany;
 
-    QueuePoll(MeterRegistry registry, JobCounts counts, Duration interval) {
+    /** What was last told of one queue. */
+    private static final class Waiting {
+        volatile double depth;
+        volatile double oldest;
+    }
+
+    QueuePoll(MeterRegistry registry, JobCounts counts, Controls controls, Duration interval) {
+        this.registry = registry;
         this.counts = counts;
+        this.controls = controls;
         this.interval = interval;
-        this.depth = MultiGauge.builder("millrace.queue.depth")
-                .description("Jobs that wait for a worker and are due, counted up to " + DEPTH_UP_TO)
-                .register(registry);
-        this.oldest = MultiGauge.builder("millrace.queue.oldest")
-                .description("Since when the oldest job is due that waits for a worker")
-                .baseUnit("seconds")
-                .register(registry);
         this.thread = new Thread(this::run, "millrace-queue-meters");
         thread.setDaemon(true);
+        String paused = "millrace.paused";
+        String whatIsPaused = "Queues or kinds of which no job is claimed, since someone has paused them";
+        gauge(Gauge.builder("millrace.held", this, poll -> poll.held)
+                .description("1 while someone has stopped all claims and recovery, otherwise 0"));
+        gauge(Gauge.builder(paused, this, poll -> poll.pausedQueues)
+                .description(whatIsPaused)
+                .tag("type", "queue"));
+        gauge(Gauge.builder(paused, this, poll -> poll.pausedKinds)
+                .description(whatIsPaused)
+                .tag("type", "kind"));
+    }
+
+    private void gauge(Gauge.Builder<?> gauge) {
+        meters.add(gauge.strongReference(true).register(registry));
     }
 
     void start() {
@@ -67,7 +88,7 @@ final class QueuePoll {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        show(List.of(), source -> Double.NaN, source -> Double.NaN);
+        meters.forEach(registry::remove);
     }
 
     private void run() {
@@ -94,30 +115,52 @@ final class QueuePoll {
     void ask() {
         Map<Source, Count> waiting = counts.waiting(DEPTH_UP_TO);
         Map<Source, Duration> ages = counts.oldestWaiting();
-        waiting.keySet().forEach(this::show);
+        boolean hold = controls.held().isPresent();
+        List<Controls.Pause> pauses = controls.pauses();
         if (failing) {
             failing = false;
             LOG.info("The queues are shown again.");
         }
         if (closed.getCount() > 0) {
-            show(
-                    shown,
-                    source -> waiting.getOrDefault(source, new Count(0, true)).jobs(),
-                    source -> ages.getOrDefault(source, Duration.ZERO).toNanos() / 1e9);
+            waiting.keySet().forEach(this::show);
+            shown.forEach((source, values) -> {
+                values.depth = waiting.getOrDefault(source, NONE).jobs();
+                values.oldest = ages.getOrDefault(source, Duration.ZERO).toNanos() / 1e9;
+            });
+            held = hold ? 1 : 0;
+            pausedQueues = count(pauses, Type.QUEUE);
+            pausedKinds = count(pauses, Type.KIND);
         }
+    }
+
+    private static double count(List<Controls.Pause> pauses, Type type) {
+        return pauses.stream().filter(pause -> pause.scope().type() == type).count();
     }
 
     /** A queue that was shown is shown from then on: an empty one has no jobs, rather than no number. */
     private void show(Source source) {
-        if (shown.contains(source)) {
+        if (shown.containsKey(source)) {
             return;
         }
         if (shown.size() < MOST_QUEUES) {
-            shown.add(source);
+            Waiting values = new Waiting();
+            shown.put(source, values);
+            register(source, values);
         } else if (!saidMany) {
             saidMany = true;
             LOG.warn("There are more than {} queues: the meters don't show all of them.", MOST_QUEUES);
         }
+    }
+
+    private void register(Source source, Waiting values) {
+        Tags tags = Tags.of("profile", source.runtimeProfile(), "queue", source.queue());
+        gauge(Gauge.builder("millrace.queue.depth", values, it -> it.depth)
+                .description("Jobs that wait for a worker and are due, counted up to " + DEPTH_UP_TO)
+                .tags(tags));
+        gauge(Gauge.builder("millrace.queue.oldest", values, it -> it.oldest)
+                .description("Since when the oldest job is due that waits for a worker")
+                .baseUnit("seconds")
+                .tags(tags));
     }
 
     /** What was true a while ago would look as if it still were. */
@@ -127,18 +170,14 @@ final class QueuePoll {
                 LOG.warn("The queues can't be shown until the database answers: {}", failure.toString());
             }
             failing = true;
-            show(shown, source -> Double.NaN, source -> Double.NaN);
+            shown.values().forEach(values -> {
+                values.depth = Double.NaN;
+                values.oldest = Double.NaN;
+            });
+            held = Double.NaN;
+            pausedQueues = Double.NaN;
+            pausedKinds = Double.NaN;
         }
-    }
-
-    private void show(Collection<Source> sources, Function<Source, Number> depths, Function<Source, Number> ages) {
-        depth.register(sources.stream().map(source -> row(source, depths)).toList(), true);
-        oldest.register(sources.stream().map(source -> row(source, ages)).toList(), true);
-    }
-
-    private static MultiGauge.Row<Number> row(Source source, Function<Source, Number> value) {
-        return MultiGauge.Row.of(
-                Tags.of("profile", source.runtimeProfile(), "queue", source.queue()), value.apply(source));
     }
 
     @SuppressWarnings("UnusedException") // there is nowhere left to report it

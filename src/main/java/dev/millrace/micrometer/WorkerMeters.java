@@ -62,6 +62,7 @@ final class WorkerMeters implements WorkerListener {
                         open,
                         workers -> workers.stream()
                                 .map(Worker::status)
+                                .filter(status -> status.claiming() != WorkerStatus.Claiming.CLOSED)
                                 .mapToDouble(value)
                                 .sum())
                 .description(description)
@@ -71,6 +72,8 @@ final class WorkerMeters implements WorkerListener {
 
     @Override
     public void opened(Worker worker) {
+        // An end may have been missed, or come before this.
+        open.removeIf(other -> other.status().claiming() == WorkerStatus.Claiming.CLOSED);
         open.add(worker);
     }
 

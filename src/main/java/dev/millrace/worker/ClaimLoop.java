@@ -186,11 +186,7 @@ final class ClaimLoop implements Runnable {
     }
 
     private void take(List<Claim> claims, long claimedAt) {
-        if (stopped) {
-            intake.handBack(claims, claim -> claimedAt, CLOSING);
-        } else {
-            intake.run(claims, claim -> claimedAt);
-        }
+        intake.run(claims, claim -> claimedAt);
     }
 
     private void succeeded() {

@@ -194,7 +194,9 @@ public final class Worker implements AutoCloseable {
         }
         if (state.get() == State.OPEN) {
             stopping = true;
-            claims.stop(); // before it says that it closes, and not when the lifecycle thread comes to it
+            // before it says that it closes, and not when the lifecycle thread comes to it
+            claims.stop();
+            intake.close();
         }
         if (state.compareAndSet(State.OPEN, State.CLOSING)) {
             LOG.info("Worker \"{}\" closes.", settings.name());

@@ -86,7 +86,7 @@ class MetricsDocumentTest {
         recovery.missed(1);
         FakeCounts counts = new FakeCounts();
         counts.waiting.put(new Source("managed", "default"), new Count(1, true));
-        new QueuePoll(registry, counts, second).ask();
+        new QueuePoll(registry, counts, new FakeControls(), second).ask();
         observe();
     }
 
@@ -143,7 +143,7 @@ class MetricsDocumentTest {
     void document_namesEachValueOfTheTagsThatSayWhatHappened() throws Exception {
         Map<String, String> byName =
                 rows().stream().collect(Collectors.toMap(row -> row.group(1), row -> row.group(0), (a, b) -> a));
-        Set<String> ofOurs = Set.of("result", "outcome", "how", "loop", "what");
+        Set<String> ofOurs = Set.of("result", "outcome", "how", "loop", "what", "type");
         for (Meter meter : registry.getMeters()) {
             for (Tag tag : meter.getId().getTags()) {
                 if (ofOurs.contains(tag.getKey())

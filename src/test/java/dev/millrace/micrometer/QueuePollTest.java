@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.millrace.store.ClaimRequest.Source;
+import dev.millrace.store.Controls;
 import dev.millrace.store.Count;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -19,7 +20,8 @@ import org.junit.jupiter.api.Timeout;
 class QueuePollTest {
     private final MeterRegistry registry = new SimpleMeterRegistry();
     private final FakeCounts counts = new FakeCounts();
-    private final QueuePoll poll = new QueuePoll(registry, counts, Duration.ofMillis(5));
+    private final FakeControls controls = new FakeControls();
+    private final QueuePoll poll = new QueuePoll(registry, counts, controls, Duration.ofMillis(5));
 
     @AfterEach
     void close() {
@@ -72,6 +74,45 @@ class QueuePollTest {
         poll.ask();
         assertThat(values()).containsExactly(0.0);
         assertThat(registry.get("millrace.queue.oldest").gauge().value()).isZero();
+    }
+
+    @Test
+    void switches_areShown_andUnknownWhileTheDatabaseIsAway() {
+        assertThat(gauge("millrace.held")).isNaN();
+        poll.ask();
+        assertThat(gauge("millrace.held")).isZero();
+        assertThat(gauge("millrace.paused", "type", "queue")).isZero();
+        controls.hold("me", null);
+        controls.pause(Controls.Scope.queue("a"), "me", null);
+        controls.pause(Controls.Scope.queue("b"), "me", null);
+        controls.pause(Controls.Scope.kind("c"), "me", null);
+        poll.ask();
+        assertThat(gauge("millrace.held")).isOne();
+        assertThat(gauge("millrace.paused", "type", "queue")).isEqualTo(2);
+        assertThat(gauge("millrace.paused", "type", "kind")).isOne();
+        counts.down = true;
+        poll.start();
+        await().until(() -> Double.isNaN(gauge("millrace.held"))
+                && Double.isNaN(gauge("millrace.paused", "type", "queue"))
+                && Double.isNaN(gauge("millrace.paused", "type", "kind")));
+    }
+
+    /** A reader between two answers must not find that a queue is gone. */
+    @Test
+    void meters_ofAQueue_areTheSameFromThenOn() {
+        counts.waiting.put(new Source("managed", "a"), new Count(3, true));
+        poll.ask();
+        Gauge depth = registry.get("millrace.queue.depth").gauge();
+        counts.waiting.put(new Source("managed", "a"), new Count(4, true));
+        poll.ask();
+        assertThat(registry.get("millrace.queue.depth").gauge()).isSameAs(depth);
+        assertThat(depth.value()).isEqualTo(4);
+        poll.close();
+        assertThat(registry.getMeters()).isEmpty();
+    }
+
+    private double gauge(String name, String... tags) {
+        return registry.get(name).tags(tags).gauge().value();
     }
 
     @Test

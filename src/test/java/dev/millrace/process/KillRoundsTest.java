@@ -16,8 +16,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Workers are killed at random moments while they drain a queue. */
 @MillraceDatabase
@@ -31,6 +32,7 @@ class KillRoundsTest {
     private static final Task NAP = new Task(100);
 
     private final Scene scene;
+    private List<String> more = List.of();
     private final List<ChildJvm> alive = new ArrayList<>();
     private final List<ChildJvm> all = new ArrayList<>();
 
@@ -43,8 +45,11 @@ class KillRoundsTest {
         scene.close();
     }
 
-    @Test
-    void jobs_whoseWorkersAreKilledAtRandom_allSucceed_andTheirAttemptsAddUp() throws InterruptedException {
+    /** With and without jobs that are claimed ahead, and outcomes that are gathered. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "8 10"})
+    void jobs_whoseWorkersAreKilledAtRandom_allSucceed_andTheirAttemptsAddUp(String ahead) throws InterruptedException {
+        more = ahead.isEmpty() ? List.of() : List.of(ahead.split(" "));
         long seed = System.nanoTime();
         System.out.println("Seed of the kills: " + seed);
         Random random = new Random(seed);
@@ -67,8 +72,10 @@ class KillRoundsTest {
     }
 
     private ChildJvm startWorker() {
-        ChildJvm worker =
-                scene.start(WorkerProcess.class, "worker-" + all.size(), "4", Long.toString(Scene.SWEEP.toMillis()));
+        List<String> arguments =
+                new ArrayList<>(List.of("worker-" + all.size(), "4", Long.toString(Scene.SWEEP.toMillis())));
+        arguments.addAll(more);
+        ChildJvm worker = scene.start(WorkerProcess.class, arguments.toArray(String[]::new));
         all.add(worker);
         return worker;
     }

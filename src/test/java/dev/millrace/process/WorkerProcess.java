@@ -6,13 +6,15 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.millrace.recovery.JobReconciler;
 import dev.millrace.recovery.RecoverySettings;
 import dev.millrace.store.postgres.PostgresStore;
+import dev.millrace.worker.OutcomeBuffer;
 import dev.millrace.worker.Worker;
 import dev.millrace.worker.WorkerSetup;
 import java.time.Duration;
 
 /**
  * A process with a worker. Arguments: the worker's name, how many jobs it runs at a time, and the sweep interval of its
- * reconciler in milliseconds, 0 for none. SIGTERM closes it in order.
+ * reconciler in milliseconds, 0 for none; then, if it shall, how many jobs it claims ahead and how many outcomes it gathers.
+ * SIGTERM closes it in order.
  *
  * <p>Orders: {@code return}, {@code throw} or {@code report} with a job's id and the number of its attempt; {@code deaf}
  * with a number, from when on no beat is answered, until {@code hear}; {@code idle} with a number, from when on nothing is
@@ -24,6 +26,7 @@ final class WorkerProcess {
     static final int HALTED = 77;
 
     private static final Duration POLL = Duration.ofMillis(50);
+    private static final Duration GATHERING = Duration.ofMillis(200);
     private static final Duration DRAIN = Duration.ofMillis(1_500);
 
     private WorkerProcess() {}
@@ -37,6 +40,11 @@ final class WorkerProcess {
         WorkerSetup setup = Worker.on(source, new Payloads())
                 .settings(settings -> settings.withName(args[0])
                         .withConcurrency(Integer.parseInt(args[1]))
+                        .withPrefetch(args.length > 3 ? Integer.parseInt(args[3]) : 0)
+                        .withOutcomeBuffer(
+                                args.length > 4
+                                        ? new OutcomeBuffer(Integer.parseInt(args[4]), GATHERING)
+                                        : OutcomeBuffer.NONE)
                         .withPollInterval(POLL)
                         .withBeatRetryDelay(POLL)
                         .withDrainTimeout(DRAIN))

@@ -153,7 +153,11 @@ class OutcomeBufferTest {
     @Test
     void databaseThatIsGoneAtTheEnd_doesNotKeepTheWorkerFromClosing() {
         submitBrisk(3);
-        Worker worker = start(3, new OutcomeBuffer(100, LONG));
+        Worker worker = fixture.start(
+                settings -> settings.withDrainTimeout(Duration.ofMillis(100))
+                        .withConcurrency(3)
+                        .withOutcomeBuffer(new OutcomeBuffer(100, LONG)),
+                (payload, context) -> runs.incrementAndGet());
         until(() -> runs.get() == 3);
         source.down();
         worker.close();

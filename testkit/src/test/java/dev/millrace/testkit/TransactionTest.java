@@ -16,6 +16,8 @@ import dev.millrace.job.JobType;
 import dev.millrace.job.RetryPolicy;
 import dev.millrace.store.AssignedClaim;
 import dev.millrace.types.JobStatus;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -42,10 +44,11 @@ class TransactionTest {
 
     private static final JobType<Work> WORK = JobType.of("work", Work.class);
 
-    /** The three ways to hand a transaction to the kit. */
+    /** The three ways to hand a transaction to the kit; and a connection behind something that hides the driver's. */
     enum Way {
         JOOQ,
         CONNECTION,
+        HIDDEN_CONNECTION,
         SPRING
     }
 
@@ -96,6 +99,14 @@ class TransactionTest {
                     connection.rollback();
                 }
             }
+            case HIDDEN_CONNECTION -> {
+                try (Connection connection = database.dataSource().getConnection()) {
+                    connection.setAutoCommit(false);
+                    Connection hiding = hiding(connection);
+                    test.run(new Tx(kit.in(hiding), millrace.in(hiding), hiding));
+                    connection.rollback();
+                }
+            }
             case SPRING -> {
                 var aware = new TransactionAwareDataSourceProxy(database.dataSource());
                 new TransactionTemplate(new DataSourceTransactionManager(database.dataSource()))
@@ -112,6 +123,23 @@ class TransactionTest {
                         });
             }
         }
+    }
+
+    /** The same connection, of which nobody can tell what is behind it. */
+    private static Connection hiding(Connection connection) {
+        return (Connection) Proxy.newProxyInstance(
+                TransactionTest.class.getClassLoader(),
+                new Class<?>[] {Connection.class},
+                (proxy, method, arguments) -> {
+                    if (method.getName().equals("isWrapperFor")) {
+                        return false;
+                    }
+                    try {
+                        return method.invoke(connection, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 
     @ParameterizedTest

@@ -1,0 +1,142 @@
+package dev.millrace.store.postgres;
+
+import static dev.millrace.SubmitOption.heartbeat;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.millrace.Millrace;
+import dev.millrace.devdb.MillraceDatabase;
+import dev.millrace.devdb.TestDatabase;
+import dev.millrace.job.HeartbeatPolicy;
+import dev.millrace.job.Job;
+import dev.millrace.job.JobType;
+import dev.millrace.store.Claim;
+import dev.millrace.store.Finish;
+import dev.millrace.store.Pulse;
+import dev.millrace.types.JobStatus;
+import dev.millrace.types.JsonText;
+import dev.millrace.worker.Worker;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Field case A9: while some transaction has an old snapshot, nothing that is dead to everyone else can be cleared away. The
+ * library is never the one who holds it up; and what others do to it passes when their transaction ends.
+ */
+@MillraceDatabase
+@Timeout(120)
+class PinnedHorizonTest {
+    private static final JobType<JsonText> WORK = JobType.of("work", JsonText.class);
+    private static final JsonText NOTHING = JsonText.of("{}");
+    private static final int JOBS = 2_000;
+
+    private final TestDatabase database;
+    private final StoreFixture db;
+
+    PinnedHorizonTest(TestDatabase database) {
+        this.database = database;
+        this.db = new StoreFixture(database);
+    }
+
+    @Test
+    void handlerThatRuns_hasNoTransactionOfTheLibraryBehindIt() throws Exception {
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch gate = new CountDownLatch(1);
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(database.unpooledDataSource());
+        config.setConnectionInitSql("SET application_name = 'pinned'");
+        try (HikariDataSource pool = new HikariDataSource(config);
+                Worker worker = Millrace.on(pool)
+                        .withSchema(database.schema())
+                        .worker()
+                        .handle(WORK, (payload, context) -> {
+                            context.progress(10);
+                            started.countDown();
+                            assertThat(gate.await(60, TimeUnit.SECONDS)).isTrue();
+                        })
+                        .pollInterval(Duration.ofMillis(20))
+                        .start()) {
+            Millrace millrace = Millrace.on(database.dataSource()).withSchema(database.schema());
+            Job job = millrace.submit(
+                    WORK, NOTHING, heartbeat(new HeartbeatPolicy(Duration.ofMillis(50), Duration.ofSeconds(60))));
+            assertThat(started.await(60, TimeUnit.SECONDS)).isTrue();
+            String since = single("SELECT clock_timestamp()::text");
+            assertThat(single("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pinned'"))
+                    .isNotEqualTo("0");
+            // Whatever it does goes on, in transactions that end: none is left of those that began before.
+            await().until(() -> single("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pinned'"
+                            + " AND xact_start <= '" + since + "'")
+                    .equals("0"));
+            gate.countDown();
+            assertThat(millrace.await(job, Duration.ofSeconds(60)).status()).isEqualTo(JobStatus.SUCCEEDED);
+            assertThat(worker.status().healthy()).isTrue();
+        }
+    }
+
+    @Test
+    void jobs_areRun_whileAnOldSnapshotIsKept_andClaimsCostAsBeforeOnceItIsGone() throws SQLException {
+        submit(JOBS);
+        LoadedTable.vacuumAndAnalyze(database);
+        long before = costOfAClaim();
+        try (Connection reader = database.unpooledDataSource().getConnection()) {
+            reader.setAutoCommit(false);
+            reader.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            try (Statement statement = reader.createStatement()) {
+                statement.execute("SELECT 1");
+            }
+            int done = 0;
+            for (List<Claim> claims = claim(); !claims.isEmpty(); claims = claim()) {
+                for (Claim claim : claims) {
+                    assertThat(db.work.start(claim.attempt())).isEqualTo(Pulse.HELD);
+                    assertThat(db.work.finish(claim, new Finish.Succeed())).isTrue();
+                    done++;
+                }
+            }
+            assertThat(done).isEqualTo(JOBS);
+            submit(JOBS);
+            reader.rollback();
+        }
+        LoadedTable.vacuumAndAnalyze(database);
+        assertThat(costOfAClaim()).isLessThanOrEqualTo(before + before / 2);
+    }
+
+    private void submit(int number) {
+        Millrace.on(database.dataSource())
+                .withSchema(database.schema())
+                .submitAll(
+                        WORK, IntStream.range(0, number).mapToObj(n -> NOTHING).toList());
+    }
+
+    private List<Claim> claim() {
+        return db.work.claim(StoreFixture.request(50, WORK.kind()));
+    }
+
+    /** In buffers. Nothing comes of it. */
+    private long costOfAClaim() throws SQLException {
+        try (PlanRecorder recorder = new PlanRecorder(database, PlanRecorder.Mode.AUTO)) {
+            assertThat(db.store.in(recorder.connection()).work().claim(StoreFixture.request(1, WORK.kind())))
+                    .hasSize(1);
+            return recorder.take().stream().mapToLong(Plan::buffers).sum();
+        }
+    }
+
+    private String single(String sql) throws SQLException {
+        try (Connection connection = database.unpooledDataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            assertThat(rows.next()).isTrue();
+            return rows.getString(1);
+        }
+    }
+}
