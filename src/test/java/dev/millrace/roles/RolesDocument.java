@@ -1,26 +1,20 @@
 package dev.millrace.roles;
 
-import java.io.IOException;
-import java.nio.file.Files;
+import dev.millrace.SqlBlocks;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Pattern;
 
 /** The SQL of {@code docs/roles.md}, in its order, for one schema and with a suffix to the names of the roles. */
 final class RolesDocument {
     private static final Path DOCUMENT = Path.of("../docs/roles.md");
-    private static final Pattern BLOCK =
-            Pattern.compile("^( *)```sql\n(.*?)^\\1```$", Pattern.MULTILINE | Pattern.DOTALL);
     private static final String ROLES = "\\b(millrace_(?:migrator|worker|submitter|reader)|shop)\\b";
 
     private final List<String> blocks;
 
     RolesDocument(String schema, String suffix, String database) {
-        this.blocks = BLOCK.matcher(read())
-                .results()
+        this.blocks = SqlBlocks.of(DOCUMENT).stream()
                 // The database first: a suffix may make the role's name begin like the database's.
-                .map(block -> block.group(2)
-                        .replace("shop_db", database)
+                .map(block -> block.replace("shop_db", database)
                         .replaceAll("\\bmillrace\\b", "\"" + schema + "\"")
                         .replaceAll(ROLES, "\"$1" + suffix + "\""))
                 .toList();
@@ -59,13 +53,5 @@ final class RolesDocument {
                 .filter(block -> block.stripLeading().startsWith(beginning))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError(DOCUMENT + " has no SQL that begins with " + beginning));
-    }
-
-    private static String read() {
-        try {
-            return Files.readString(DOCUMENT);
-        } catch (IOException e) {
-            throw new AssertionError("Can't be read: " + DOCUMENT.toAbsolutePath(), e);
-        }
     }
 }
