@@ -25,7 +25,10 @@ final class ReadinessProbe {
     private @Nullable Question latest;
     private int underWay;
 
-    private record Question(CompletableFuture<@Nullable Throwable> answer, long askedAt) {}
+    private static final class Question {
+        private final CompletableFuture<@Nullable Throwable> answer = new CompletableFuture<>();
+        private final long askedAt = System.nanoTime();
+    }
 
     /** @param question returns if the database is ready, and throws otherwise */
     ReadinessProbe(Runnable question) {
@@ -64,15 +67,14 @@ final class ReadinessProbe {
         lock.lock();
         try {
             Question asked = latest;
-            long now = System.nanoTime();
-            if (asked != null && (underWay >= MOST || now - asked.askedAt() < longWait.toNanos())) {
-                return asked.answer();
+            if (asked != null && (underWay >= MOST || System.nanoTime() - asked.askedAt < longWait.toNanos())) {
+                return asked.answer;
             }
-            Question mine = new Question(new CompletableFuture<>(), now);
+            Question mine = new Question();
             start(mine);
             latest = mine;
             underWay++;
-            return mine.answer();
+            return mine.answer;
         } finally {
             lock.unlock();
         }
@@ -100,6 +102,6 @@ final class ReadinessProbe {
         } finally {
             lock.unlock();
         }
-        mine.answer().complete(failure);
+        mine.answer.complete(failure);
     }
 }
