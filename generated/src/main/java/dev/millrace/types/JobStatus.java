@@ -5,7 +5,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Where a job stands. A final status is not left again. */
+/** Where a job stands. A final status is left only by a retry by hand. */
 public enum JobStatus {
     /** Waits to be claimed, or for the time of its next attempt. */
     QUEUED("Queued"),
