@@ -38,6 +38,7 @@ public class Orders {
 
     public static class PaymentRefusedException extends RuntimeException {}
 
+    // tag::spring[]
     /** With jOOQ: Spring Boot's {@code DSLContext} works on the connection of Spring's transaction. */
     @Transactional
     public void place(long number, boolean paid) {
@@ -45,6 +46,7 @@ public class Orders {
         millrace.in(dsl.configuration()).submit(CONFIRM, new Confirmation(number), SubmitOption.id(jobId(number)));
         requirePaid(paid);
     }
+    // end::spring[]
 
     /** With Spring's JDBC, which lends the connection of its transaction. */
     @Transactional
