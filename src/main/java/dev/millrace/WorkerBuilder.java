@@ -414,7 +414,7 @@ public final class WorkerBuilder {
 
     /** With its two connections kept the worker needs a third one to claim with, and a pool of two never gives that. */
     private void reserve(PostgresStore.Reserved beats, PostgresStore.Reserved outcomes) {
-        boolean kept = beats.reserve() & outcomes.reserve();
+        boolean kept = beats.reserve() && outcomes.reserve();
         if (kept && !store.hasConnection()) {
             LOG.warn(
                     "Worker \"{}\" keeps two connections, and the pool gave no third one to claim jobs with. If it has no more"
