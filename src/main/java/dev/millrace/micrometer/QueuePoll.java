@@ -2,7 +2,6 @@ package dev.millrace.micrometer;
 
 import dev.millrace.store.ClaimRequest.Source;
 import dev.millrace.store.Controls;
-import dev.millrace.store.Controls.Scope.Type;
 import dev.millrace.store.Count;
 import dev.millrace.store.JobCounts;
 import io.micrometer.core.instrument.Gauge;
@@ -128,12 +127,12 @@ final class QueuePoll {
                 values.oldest = ages.getOrDefault(source, Duration.ZERO).toNanos() / 1e9;
             });
             held = hold ? 1 : 0;
-            pausedQueues = count(pauses, Type.QUEUE);
-            pausedKinds = count(pauses, Type.KIND);
+            pausedQueues = count(pauses, Controls.Scope.Type.QUEUE);
+            pausedKinds = count(pauses, Controls.Scope.Type.KIND);
         }
     }
 
-    private static double count(List<Controls.Pause> pauses, Type type) {
+    private static double count(List<Controls.Pause> pauses, Controls.Scope.Type type) {
         return pauses.stream().filter(pause -> pause.scope().type() == type).count();
     }
 
