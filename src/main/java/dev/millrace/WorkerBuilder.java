@@ -14,6 +14,7 @@ import dev.millrace.recovery.RecoverySettings;
 import dev.millrace.recovery.RetentionSettings;
 import dev.millrace.recovery.RetentionSweeper;
 import dev.millrace.store.AssignedClaim;
+import dev.millrace.store.LogSettings;
 import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
 import dev.millrace.store.postgres.PostgresStore;
@@ -165,6 +166,17 @@ public final class WorkerBuilder {
      */
     public WorkerBuilder resultRetention(Duration retention) {
         setup.settings(settings -> settings.withResultRetention(retention));
+        return this;
+    }
+
+    /**
+     * How many lines the log of a job keeps that handlers write to by {@code JobContext.log}, and for how long.
+     *
+     * @param settings the newest 2,000 lines, for 7 days after the last one, by default
+     * @return this builder
+     */
+    public WorkerBuilder logs(LogSettings settings) {
+        setup.logs(store.logs(settings));
         return this;
     }
 

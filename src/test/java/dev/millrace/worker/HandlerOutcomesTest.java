@@ -20,6 +20,7 @@ import dev.millrace.job.PayloadException;
 import dev.millrace.job.RetryPolicy;
 import dev.millrace.store.LogEntry;
 import dev.millrace.store.LogLine;
+import dev.millrace.store.LogSettings;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import java.time.Duration;
@@ -272,6 +273,23 @@ class HandlerOutcomesTest {
         assertThat(lines).extracting(LogLine::message).containsExactly("reading", "slow");
         assertThat(lines).extracting(LogLine::attempt).containsOnly(1);
         assertThat(lines.get(1).fields()).containsEntry("seconds", "12");
+    }
+
+    @Test
+    void log_keepsAsManyLines_asTheWorkerIsTold() throws InterruptedException {
+        Job job = millrace.submit(WORK, NOTHING);
+        worker = millrace.worker()
+                .handle(WORK, (payload, context) -> {
+                    for (int line = 1; line <= 5; line++) {
+                        context.log("line " + line);
+                    }
+                })
+                .logs(LogSettings.DEFAULT.withMaxLogEntries(2))
+                .start();
+        assertThat(millrace.await(job, PATIENCE).status()).isEqualTo(JobStatus.SUCCEEDED);
+        assertThat(millrace.logs().tail(job.id(), 10).lines())
+                .extracting(LogLine::message)
+                .containsExactly("line 4", "line 5");
     }
 
     @Test

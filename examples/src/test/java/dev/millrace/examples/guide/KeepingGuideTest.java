@@ -23,6 +23,7 @@ import dev.millrace.store.LogEntry;
 import dev.millrace.store.LogEntry.Level;
 import dev.millrace.store.LogLine;
 import dev.millrace.store.LogPage;
+import dev.millrace.store.LogSettings;
 import dev.millrace.testkit.JobRun;
 import dev.millrace.testkit.MillraceTest;
 import dev.millrace.testkit.TestKit;
@@ -85,6 +86,7 @@ class KeepingGuideTest {
         // tag::sweeper[]
         Worker worker = millrace.worker()
                 .resultRetention(Duration.ofDays(1))
+                .logs(LogSettings.DEFAULT.withLogRetention(Duration.ofDays(2)))
                 .retention(RetentionSettings.DEFAULT.withRetentionSweepInterval(Duration.ofMinutes(1)))
                 .handle(MAIL, (mail, context) -> mailer.send(mail))
                 .start();
