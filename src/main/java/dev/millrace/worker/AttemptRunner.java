@@ -6,6 +6,8 @@ import dev.millrace.store.StoreException;
 import dev.millrace.store.WorkSource;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,14 +25,28 @@ import org.slf4j.LoggerFactory;
 final class AttemptRunner {
     private static final Logger LOG = LoggerFactory.getLogger(AttemptRunner.class);
     private static final Duration NO_HANDLER_DELAY = Duration.ofSeconds(30);
+    private static final long LATE_START = TimeUnit.SECONDS.toNanos(1);
 
     private final Map<String, Route<?>> routes;
     private final HandlerServices services;
     private final WorkSource source;
     private final Outcomes outcomes;
     private final Health health;
+    private final boolean startsLate;
+    private final Consumer<RunningAttempt> startedUnasked;
 
-    AttemptRunner(Map<String, Route<?>> routes, HandlerServices services, Outcomes outcomes) {
+    /**
+     * @param startsLate whether handlers of jobs that were claimed just now run without that the database is told
+     * @param startedUnasked called for each of these, before its handler runs
+     */
+    AttemptRunner(
+            Map<String, Route<?>> routes,
+            HandlerServices services,
+            Outcomes outcomes,
+            boolean startsLate,
+            Consumer<RunningAttempt> startedUnasked) {
+        this.startsLate = startsLate;
+        this.startedUnasked = startedUnasked;
         this.routes = routes;
         this.services = services;
         this.source = services.source();
@@ -40,7 +56,7 @@ final class AttemptRunner {
 
     void run(RunningAttempt attempt) {
         try (LogContext ignored = LogContext.enter(attempt, services.worker())) {
-            if (promote(attempt)) {
+            if (startsUnasked(attempt) || promote(attempt)) {
                 handle(attempt);
             }
         } catch (Throwable e) {
@@ -53,6 +69,20 @@ final class AttemptRunner {
             }
             attempt.runOver();
         }
+    }
+
+    /**
+     * Where outcomes are gathered, a job that was claimed just now starts at once: most end before the database would know that
+     * they run. Those that don't are started there by the loop that beats.
+     */
+    private boolean startsUnasked(RunningAttempt attempt) {
+        long now = services.ticker().now();
+        if (!startsLate || !attempt.beats().fresh(now) || attempt.stopReason() != null) {
+            return false;
+        }
+        attempt.startIsDue(now + LATE_START);
+        startedUnasked.accept(attempt);
+        return true;
     }
 
     /** True if the handler is to run; otherwise the attempt's ending is decided. */

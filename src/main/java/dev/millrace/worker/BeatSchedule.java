@@ -1,6 +1,7 @@
 package dev.millrace.worker;
 
 import dev.millrace.job.HeartbeatPolicy;
+import java.util.concurrent.TimeUnit;
 
 /**
  * When an attempt is to be beaten for, and when the database last spoke of it; all times by the ticker. The heartbeat
@@ -8,6 +9,8 @@ import dev.millrace.job.HeartbeatPolicy;
  * does no harm: it moves one beat.
  */
 final class BeatSchedule {
+    private static final long FRESH = TimeUnit.SECONDS.toNanos(1);
+
     private final long interval;
     private final long timeout;
     private volatile long next;
@@ -42,6 +45,14 @@ final class BeatSchedule {
     /** The database has answered, though not for this attempt, whose row is locked. */
     void heard(long asked) {
         lastHeard = asked;
+    }
+
+    /**
+     * Whether the database was heard of so lately that the attempt can't have been taken for dead since: less than a second ago,
+     * and than a quarter of its heartbeat timeout.
+     */
+    boolean fresh(long time) {
+        return time - lastHeard < Math.min(FRESH, timeout / 4);
     }
 
     void repeatAt(long time) {

@@ -159,34 +159,31 @@ final class ClaimLoop implements Runnable {
         for (ClaimGroup group : groups) {
             int limit = group.limit();
             if (limit > 0 && group.due(ticker.now()) && !stopped) {
-                List<Claim> claims = claim(group.request(limit));
+                long asked = ticker.now();
+                List<Claim> claims = claim(group.request(limit), asked);
                 succeeded();
                 long now = ticker.now();
                 group.nextClaim(claims.isEmpty() ? now + poll() : now);
-                take(claims, now);
+                intake.run(claims, claim -> asked);
             }
         }
         Collections.rotate(groups, 1); // so that none has the first choice of slots each time
     }
 
-    private List<Claim> claim(ClaimRequest request) {
+    private List<Claim> claim(ClaimRequest request, long asked) {
         try {
             return health.listeners().claiming(request.tokens().size(), ticker, () -> source.claim(request));
         } catch (InvalidJobException e) {
             throw e; // refused by us
         } catch (StoreException e) {
             if (e.mayHaveHappened()) { // else nothing was sent, or the database has refused
-                lost.add(request);
+                lost.add(request, asked);
             }
             throw e;
         } catch (Throwable e) {
-            lost.add(request);
+            lost.add(request, asked);
             throw e;
         }
-    }
-
-    private void take(List<Claim> claims, long claimedAt) {
-        intake.run(claims, claim -> claimedAt);
     }
 
     private void succeeded() {

@@ -36,6 +36,9 @@ import org.slf4j.LoggerFactory;
  * say that a job is lost, and after an outage the sweep waits, so most are not. When beats are answered again the worker
  * claims again.
  *
+ * <p>Where outcomes are gathered, handlers of jobs that were just claimed begin without a word to the database; for those
+ * that still run after a second this loop says that they do.
+ *
  * <p>An attempt is beaten for from its claim on, also while it waits for a thread, until its outcome is written.
  */
 final class Heartbeats implements Runnable {
@@ -76,9 +79,9 @@ final class Heartbeats implements Runnable {
         this.onCancellation = onCancellation;
     }
 
-    /** An attempt was registered: wakes the loop if it would sleep past the attempt's first beat. */
+    /** An attempt was registered, or is to be started: wakes the loop if it would sleep past what is due for it. */
     void watch(RunningAttempt attempt) {
-        if (attempt.beats().next() < wakesAt) {
+        if (Math.min(attempt.beats().next(), attempt.startDueAt()) < wakesAt) {
             bell.ring();
         }
     }
@@ -95,6 +98,7 @@ final class Heartbeats implements Runnable {
                 // Before looking, not after: whoever registers from here on rings, and no one is overlooked.
                 wakesAt = SCANNING;
                 beatForDue();
+                startDue();
                 wakesAt = nextBeat(silent());
             } catch (Throwable e) {
                 wakesAt = ticker.now() + retryDelay;
@@ -127,6 +131,31 @@ final class Heartbeats implements Runnable {
                         attempt,
                         (a, b) -> a.beats().next() <= b.beats().next() ? a : b));
         return due.values();
+    }
+
+    /** Tells the database that these run, whose handlers began without its knowing. */
+    private void startDue() {
+        long now = ticker.now();
+        for (RunningAttempt attempt : attempts.all()) {
+            if (attempt.startDueAt() <= now && attempt.open()) {
+                try {
+                    Pulse pulse = source.start(attempt.attempt());
+                    if (pulse == Pulse.BUSY) {
+                        attempt.startIsDue(now + retryDelay);
+                    } else {
+                        attempt.startIsKnown();
+                    }
+                    hear(attempt, pulse, now);
+                } catch (Throwable e) {
+                    attempt.startIsDue(now + retryDelay);
+                    health.trouble("Starting " + attempt, e);
+                    if (Failures.concernsAll(e)) {
+                        return; // no use to ask for the others
+                    }
+                    LOG.warn("It is not known whether {} is started; that is asked again.", attempt, e);
+                }
+            }
+        }
     }
 
     private void beat(Collection<RunningAttempt> asked) {
@@ -255,7 +284,7 @@ final class Heartbeats implements Runnable {
         long latest = ticker.now() + (silent ? retryDelay : NOTHING_TO_DO);
         return attempts.all().stream()
                 .filter(attempt -> !attempt.closed())
-                .mapToLong(attempt -> attempt.beats().next())
+                .mapToLong(attempt -> Math.min(attempt.beats().next(), attempt.open() ? attempt.startDueAt() : latest))
                 .reduce(latest, Math::min);
     }
 }

@@ -55,7 +55,7 @@ final class Intake {
     /**
      * Runs these jobs, each as soon as there is a slot for it.
      *
-     * @param claimedAt when each was claimed, by the ticker
+     * @param claimedAt when each claim was asked for, by the ticker
      */
     void run(List<Claim> claims, ToLongFunction<Claim> claimedAt) {
         List<RunningAttempt> taken = new ArrayList<>();

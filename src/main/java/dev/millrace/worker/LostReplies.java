@@ -39,9 +39,9 @@ final class LostReplies {
         this.unanswered = new UnansweredClaims(timings);
     }
 
-    /** The answer to this request was lost. */
-    void add(ClaimRequest request) {
-        unanswered.add(request, ticker.now());
+    /** The answer to this request, which was sent at this time, was lost. */
+    void add(ClaimRequest request, long askedAt) {
+        unanswered.add(request, askedAt, ticker.now());
     }
 
     /** When it will be time to ask; {@link Long#MAX_VALUE} if never. */
@@ -92,16 +92,16 @@ final class LostReplies {
         List<Claim> found = source.recover(unanswered.tokens());
         unexpected = 0;
         long now = ticker.now();
-        Map<UUID, Long> lostAt = new HashMap<>();
+        Map<UUID, Long> askedAt = new HashMap<>();
         for (Claim claim : found) {
             LOG.info(
                     "Job \"{}\" was claimed by a call whose answer was lost.",
                     claim.job().id());
-            lostAt.put(claim.token(), unanswered.lostAt(claim.token(), now));
+            askedAt.put(claim.token(), unanswered.askedAt(claim.token(), now));
         }
         unanswered.answered(found, now);
         int fitting = Math.max(0, Math.min(found.size(), freeSlots));
-        ToLongFunction<Claim> claimedAt = claim -> lostAt.getOrDefault(claim.token(), now);
+        ToLongFunction<Claim> claimedAt = claim -> askedAt.getOrDefault(claim.token(), now);
         intake.handBack(found.subList(fitting, found.size()), claimedAt, whyNot);
         intake.run(found.subList(0, fitting), claimedAt);
     }

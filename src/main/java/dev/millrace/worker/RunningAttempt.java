@@ -67,11 +67,12 @@ final class RunningAttempt {
     private volatile boolean completing;
     private volatile boolean gathered;
     private final AtomicBoolean released = new AtomicBoolean();
+    private volatile long startDueAt = Long.MAX_VALUE;
     private volatile long begunAt = -1;
     private volatile long decidedAt = -1;
 
     /**
-     * @param claimedAt when the claim's answer came, by the ticker
+     * @param claimedAt when the claim was asked for, by the ticker: it is no older than that
      * @param onChange called, without the lock, when the ending was closed and when the run was over
      */
     RunningAttempt(Claim claim, Ticker ticker, long claimedAt, Consumer<RunningAttempt> onChange) {
@@ -142,6 +143,21 @@ final class RunningAttempt {
 
     boolean runsOn(Thread candidate) {
         return locked(() -> thread == candidate);
+    }
+
+    /** The handler runs without that the database knows: it is to be told at this time, if the handler still runs then. */
+    void startIsDue(long at) {
+        startDueAt = at;
+    }
+
+    /** The database knows that the handler runs. */
+    void startIsKnown() {
+        startDueAt = Long.MAX_VALUE;
+    }
+
+    /** When the database is to be told that the handler runs; never, if it knows. */
+    long startDueAt() {
+        return startDueAt;
     }
 
     // The ending.

@@ -32,13 +32,13 @@ final class UnansweredClaims {
 
     private static final class Lost {
         private final Set<UUID> tokens;
-        private final long lostAt;
+        private final long askedAt;
         private long answeredAt = -1;
         private long askAt;
 
-        Lost(ClaimRequest request, long now) {
+        Lost(ClaimRequest request, long askedAt, long now) {
             tokens = new LinkedHashSet<>(request.tokens());
-            lostAt = now;
+            this.askedAt = askedAt;
             askAt = now;
         }
     }
@@ -50,9 +50,9 @@ final class UnansweredClaims {
         this.recovery = timings.recovery().toNanos();
     }
 
-    /** The answer to this request was lost. */
-    void add(ClaimRequest request, long now) {
-        claims.add(new Lost(request, now));
+    /** The answer to this request, which was sent at a time before now, was lost. */
+    void add(ClaimRequest request, long askedAt, long now) {
+        claims.add(new Lost(request, askedAt, now));
         // A database that answers questions but no claims, over and over: the oldest have been asked about often.
         while (tokens().size() > MOST_TOKENS && claims.size() > 1) {
             claims.remove();
@@ -79,11 +79,11 @@ final class UnansweredClaims {
         return claims.stream().flatMap(lost -> lost.tokens.stream()).toList();
     }
 
-    /** When the claim with this token was lost: about when its jobs were claimed. */
-    long lostAt(@Nullable UUID token, long otherwise) {
+    /** When the claim with this token was asked for: its jobs were claimed then, or later. */
+    long askedAt(@Nullable UUID token, long otherwise) {
         return claims.stream()
                 .filter(lost -> lost.tokens.contains(token))
-                .mapToLong(lost -> lost.lostAt)
+                .mapToLong(lost -> lost.askedAt)
                 .findFirst()
                 .orElse(otherwise);
     }

@@ -86,7 +86,8 @@ public final class Worker implements AutoCloseable {
         this.deadlines = new Deadlines(attempts, outcomes, ticker, timings, threads.timer("deadlines"));
         HandlerServices services = new HandlerServices(
                 settings.name(), source, jobLog, stores.results(), settings.resultRetention(), codec, health, ticker);
-        AttemptRunner runner = new AttemptRunner(routes, services, outcomes);
+        AttemptRunner runner = new AttemptRunner(
+                routes, services, outcomes, settings.outcomeBuffer().gathers(), heartbeats::watch);
         this.intake = new Intake(
                 settings, attempts, heartbeats, deadlines, runner, outcomes, threads.handlers(), health, ticker);
         this.claims = new ClaimLoop(

@@ -184,7 +184,7 @@ class LostReplyTest {
 
     @Test
     void question_isAskedAtGrowingDistances_forTheRecoveryTime_fromTheFirstAnswer() {
-        claims.add(request(2), seconds(10));
+        claims.add(request(2), seconds(9), seconds(10));
         assertThat(claims.unknown()).isTrue();
         assertThat(claims.due(seconds(10))).isTrue();
         long now = seconds(10_000); // a long outage: it is asked all the same
@@ -202,21 +202,21 @@ class LostReplyTest {
     }
 
     @Test
-    void foundTokens_areNotAskedAboutAgain_andTheirTimeIsThatOfTheLoss() {
+    void foundTokens_areNotAskedAboutAgain_andTheirTimeIsThatOfTheRequest() {
         ClaimRequest request = request(2);
-        claims.add(request, seconds(1));
+        claims.add(request, seconds(1), seconds(2));
         UUID token = request.tokens().get(0);
         Claim found = new Claim(Job.of("id", JobSpec.of("work", JsonText.of("{}")), Instant.EPOCH), token, 0);
-        assertThat(claims.lostAt(token, 0)).isEqualTo(seconds(1));
-        claims.answered(List.of(found), seconds(2));
+        assertThat(claims.askedAt(token, 0)).isEqualTo(seconds(1));
+        claims.answered(List.of(found), seconds(3));
         assertThat(claims.tokens()).containsExactly(request.tokens().get(1));
-        assertThat(claims.lostAt(token, 7)).isEqualTo(7);
+        assertThat(claims.askedAt(token, 7)).isEqualTo(7);
     }
 
     @Test
     void endlessLosses_areBounded_theOldestAreForgotten() {
         for (int i = 0; i < 50; i++) {
-            claims.add(request(ClaimRequest.MAX_LIMIT), seconds(i));
+            claims.add(request(ClaimRequest.MAX_LIMIT), seconds(i), seconds(i));
             claims.answered(List.of(), seconds(i));
         }
         assertThat(claims.tokens()).hasSizeLessThanOrEqualTo(10 * ClaimRequest.MAX_LIMIT);

@@ -67,7 +67,7 @@ class OutcomeBufferTest {
         List<String> ids = submitBrisk(5);
         Worker worker = start(1, new OutcomeBuffer(100, LONG));
         until(() -> runs.get() == 5);
-        assertThat(ids).allMatch(id -> source.status(id) == JobStatus.RUNNING);
+        assertThat(ids).allMatch(id -> source.status(id) == JobStatus.PROVISIONING); // nothing is known of their runs
         int beats = source.beatsFor(ids.get(0));
         until(() -> source.beatsFor(ids.get(0)) >= beats + 2);
         assertThat(worker.status().running()).isEqualTo(5);
@@ -131,7 +131,7 @@ class OutcomeBufferTest {
         Worker worker = start(3, new OutcomeBuffer(3, LONG));
         until(() ->
                 source.status(ids.get(1)) == JobStatus.SUCCEEDED && source.status(ids.get(2)) == JobStatus.SUCCEEDED);
-        assertThat(source.status(ids.get(0))).isEqualTo(JobStatus.RUNNING);
+        assertThat(source.status(ids.get(0))).isEqualTo(JobStatus.PROVISIONING);
         locked.countDown();
         until(source::allSucceeded);
         until(() -> worker.status().running() == 0);

@@ -55,6 +55,9 @@ final class ClaimStatement {
     /** How many rows beyond n are read in the queue's order before the kinds are looked up one by one. */
     static final int WINDOW = 100;
 
+    /** What a job says that was claimed, until it is started. */
+    static final String PHASE = "Claimed";
+
     private static final Field<Short> PRIORITY = EXECUTION_JOBS.QUEUE_PRIORITY.coerce(SQLDataType.SMALLINT);
     private static final List<OrderField<?>> QUEUE_ORDER =
             List.of(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID);
@@ -209,7 +212,7 @@ final class ClaimStatement {
         values.put(EXECUTION_JOBS.UPDATED_AT, now);
         JobRows.putNullable(values, EXECUTION_JOBS.NEXT_RETRY_AT, null);
         JobRows.putNullable(values, EXECUTION_JOBS.PERCENT_COMPLETE, null);
-        values.put(EXECUTION_JOBS.CURRENT_PHASE, "Claimed");
+        values.put(EXECUTION_JOBS.CURRENT_PHASE, PHASE);
         return values;
     }
 }

@@ -90,7 +90,10 @@ final class PostgresWorkSource implements WorkSource {
                                 EXECUTION_JOBS.VERSION.plus(1))
                         .otherwise(EXECUTION_JOBS.VERSION));
         values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.RUNNING));
-        values.put(EXECUTION_JOBS.CURRENT_PHASE, "Running");
+        // A handler that runs already may have said what it does.
+        values.put(
+                EXECUTION_JOBS.CURRENT_PHASE,
+                DSL.coalesce(DSL.nullif(EXECUTION_JOBS.CURRENT_PHASE, ClaimStatement.PHASE), "Running"));
         return database.run(Operation.START, attempt.jobId(), dsl -> write(dsl, attempt, values));
     }
 

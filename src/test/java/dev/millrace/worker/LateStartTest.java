@@ -1,0 +1,145 @@
+package dev.millrace.worker;
+
+import static dev.millrace.worker.WorkerFixture.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.types.JobStatus;
+import dev.millrace.worker.FakeSource.Fault;
+import dev.millrace.worker.FakeSource.Op;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Where outcomes are gathered, handlers begin before the database knows that they run, and most end before it would. */
+@Timeout(60)
+class LateStartTest {
+    private static final OutcomeBuffer BUFFER = new OutcomeBuffer(100, Duration.ofMillis(20));
+
+    private final WorkerFixture fixture = new WorkerFixture();
+    private final FakeSource source = fixture.source;
+    private final List<String> started = new CopyOnWriteArrayList<>();
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    private Worker start(JobHandler<String> handler) {
+        return fixture.start(
+                settings -> settings.withConcurrency(1).withPrefetch(1).withOutcomeBuffer(BUFFER),
+                (payload, context) -> {
+                    started.add(context.job().id());
+                    handler.handle(payload, context);
+                });
+    }
+
+    /** Runs until it is interrupted. */
+    private static JobHandler<String> endless() {
+        return (payload, context) -> new CountDownLatch(1).await();
+    }
+
+    @Test
+    void shortJobs_areNotStartedInTheDatabase() {
+        source.submit(50, "work");
+        start((payload, context) -> {});
+        until(source::allSucceeded);
+        assertThat(started).hasSize(50);
+        assertThat(source.calls(Op.START)).isZero();
+    }
+
+    @Test
+    void withoutABuffer_eachIsStartedFirst() {
+        String id = source.submit("work");
+        fixture.start((payload, context) -> {
+            started.add(context.job().id());
+            assertThat(source.status(id)).isEqualTo(JobStatus.RUNNING);
+        });
+        until(source::allSucceeded);
+        assertThat(source.calls(Op.START)).isOne();
+    }
+
+    @Test
+    void jobThatRunsForLonger_isStartedMeanwhile_once() {
+        CountDownLatch gate = fixture.gate();
+        String id = source.submit("work", WorkerFixture.BRISK);
+        start((payload, context) -> WorkerFixture.await(gate));
+        until(() -> !started.isEmpty());
+        until(() -> source.status(id) == JobStatus.RUNNING);
+        int beats = source.beatsFor(id);
+        until(() -> source.beatsFor(id) > beats + 5);
+        assertThat(source.calls(Op.START)).isOne();
+        gate.countDown();
+        until(source::allSucceeded);
+    }
+
+    @Test
+    void startThatFails_isRepeated_andStopsNoHandler() {
+        CountDownLatch gate = fixture.gate();
+        source.next(Op.START, Fault.down(), Fault.lostReply(), Fault.failing(() -> new AssertionError("boo")));
+        String id = source.submit("work");
+        start((payload, context) -> WorkerFixture.await(gate));
+        until(() -> source.calls(Op.START) == 4);
+        assertThat(source.status(id)).isEqualTo(JobStatus.RUNNING);
+        gate.countDown();
+        until(source::allSucceeded);
+    }
+
+    @Test
+    void jobThatIsCancelledAfterItsClaim_isToldSo_withoutABeat() {
+        String id = source.submit("work");
+        start(endless());
+        until(() -> !started.isEmpty());
+        source.cancel(id);
+        until(() -> source.status(id) == JobStatus.CANCELLED);
+        assertThat(source.beatsFor(id)).isZero();
+    }
+
+    @Test
+    void jobThatIsLostAfterItsClaim_isToldSo_withoutABeat() {
+        String id = source.submit("work");
+        Worker worker = start(endless());
+        until(() -> !started.isEmpty());
+        source.failElsewhere(id);
+        until(() -> worker.status().running() == 0);
+        assertThat(source.beatsFor(id)).isZero();
+        assertThat(source.endings(id)).isEmpty();
+    }
+
+    /** Nothing was heard of the database since its claim, more than a second ago: it may be someone else's by now. */
+    @Test
+    void jobThatHasWaitedForItsSlot_isStartedFirst_andNeverRunIfItWasLost() throws InterruptedException {
+        CountDownLatch gate = fixture.gate();
+        String first = source.submit("work");
+        String second = source.submit("work");
+        start((payload, context) -> WorkerFixture.await(gate));
+        until(() -> source.calls(Op.CLAIM) > 0 && started.equals(List.of(first)));
+        TimeUnit.MILLISECONDS.sleep(1_100);
+        source.failElsewhere(second);
+        gate.countDown();
+        until(() -> source.status(first) == JobStatus.SUCCEEDED && source.calls(Op.START) == 2);
+        assertThat(started).containsExactly(first);
+    }
+
+    /** Its claim was answered late: by then it may have been taken for dead. */
+    @Test
+    void jobWhoseClaimTookLong_isStartedFirst() {
+        source.next(Op.CLAIM, Fault.before(() -> sleep(1_100)));
+        source.submit("work");
+        start((payload, context) -> assertThat(source.calls(Op.START)).isOne());
+        until(source::allSucceeded);
+        assertThat(source.calls(Op.START)).isOne();
+    }
+
+    private static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
