@@ -19,6 +19,9 @@ record Task(long millis) {
     /** Does what it is told, and takes no notice of interrupts. */
     static final JobType<Task> STUBBORN = JobType.of("stubborn", Task.class);
 
+    /** Waits for a query that takes minutes, which no interrupt reaches; from its second attempt on it does what it is told. */
+    static final JobType<Task> QUERY = JobType.of("query", Task.class);
+
     /** Halts its JVM. */
     static final JobType<Task> HALT = JobType.of("halt", Task.class);
 }

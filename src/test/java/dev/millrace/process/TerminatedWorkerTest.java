@@ -44,6 +44,7 @@ class TerminatedWorkerTest {
         ChildJvm terminated = scene.startWorker("terminated");
         String obedient = submitAndAwaitStart(Task.WAIT, terminated);
         String stubborn = submitAndAwaitStart(Task.STUBBORN, terminated);
+        String querying = submitAndAwaitStart(Task.QUERY, terminated);
         ChildJvm other = scene.startWorker("other").awaitReady();
 
         terminated.terminate();
@@ -53,6 +54,7 @@ class TerminatedWorkerTest {
                 .containsExactly("interrupted " + obedient + " 1 SHUTDOWN");
         assertRunsElsewhere(obedient, other);
         assertRunsElsewhere(stubborn, other);
+        assertRunsElsewhere(querying, other);
     }
 
     @Test

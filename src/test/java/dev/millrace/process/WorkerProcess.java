@@ -9,6 +9,8 @@ import dev.millrace.store.postgres.PostgresStore;
 import dev.millrace.worker.OutcomeBuffer;
 import dev.millrace.worker.Worker;
 import dev.millrace.worker.WorkerSetup;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 
 /**
@@ -53,6 +55,17 @@ final class WorkerProcess {
                 .handle(Task.NAP, (task, context) -> {
                     Thread.sleep(task.millis());
                     say("napped " + context.job().id() + " " + context.attempt());
+                })
+                .handle(Task.QUERY, (task, context) -> {
+                    if (context.attempt() > 1) {
+                        handler.waiting().handle(task, context);
+                        return;
+                    }
+                    try (Connection connection = pool.getConnection();
+                            Statement statement = connection.createStatement()) {
+                        say("started " + context.job().id() + " " + context.attempt());
+                        statement.execute("SELECT pg_sleep(600)");
+                    }
                 })
                 .handle(Task.HALT, (task, context) -> Runtime.getRuntime().halt(HALTED));
         long sweepMillis = Long.parseLong(args[2]);
