@@ -24,7 +24,8 @@ final class WatchedSource implements WorkSource {
     private final WorkSource source;
     private final Consumer<String> answers;
     private final ReentrantLock claiming = new ReentrantLock();
-    private volatile boolean deaf;
+    private final ReentrantLock beating = new ReentrantLock();
+    private boolean deaf;
     private boolean idle;
 
     /** @param answers is told each answer, such as {@code finish job-1 Succeed false} */
@@ -33,8 +34,14 @@ final class WatchedSource implements WorkSource {
         this.answers = answers;
     }
 
+    /** When this returns, no beat is on its way that was sent before. */
     void deaf(boolean value) {
-        deaf = value;
+        beating.lock();
+        try {
+            deaf = value;
+        } finally {
+            beating.unlock();
+        }
     }
 
     /** When this returns, no claim is on its way that was sent before. */
@@ -64,10 +71,15 @@ final class WatchedSource implements WorkSource {
 
     @Override
     public Map<Attempt, Pulse> beat(Collection<Attempt> attempts) {
-        if (deaf) {
-            throw new StoreUnavailableException("Deaf on purpose", null);
+        beating.lock();
+        try {
+            if (deaf) {
+                throw new StoreUnavailableException("Deaf on purpose", null);
+            }
+            return source.beat(attempts);
+        } finally {
+            beating.unlock();
         }
-        return source.beat(attempts);
     }
 
     @Override
