@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @MillraceDatabase
 @Timeout(120)
 class KilledWorkerTest {
-    private static final HeartbeatPolicy BRISK = Scene.beats(200, 1_000);
+    private static final HeartbeatPolicy BRISK = Scene.beats(250, 2_000);
 
     /** How much later than it should be on an idle machine something may be on a busy one. */
     private static final int LENIENCE = 10;
