@@ -63,8 +63,7 @@ public final class BackendReconciler implements AutoCloseable {
     private final BackendSweep sweep;
     private final BackendTally tally = new BackendTally();
     private final ReentrantLock oneSweep = new ReentrantLock();
-    private final Loop sweeps;
-    private volatile boolean started;
+    final Loop sweeps;
     private volatile boolean closed;
     private volatile @Nullable BackendReport lastSweep;
 
@@ -107,7 +106,6 @@ public final class BackendReconciler implements AutoCloseable {
      */
     public void start() {
         checkOpen();
-        started = true;
         sweeps.start();
     }
 
@@ -127,7 +125,7 @@ public final class BackendReconciler implements AutoCloseable {
     public BackendStatus status() {
         BackendReport last = lastSweep;
         return new BackendStatus(
-                started && !closed,
+                !closed && sweeps.alive(),
                 last != null && last.onHold(),
                 registry.names(),
                 registry.missing(),

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a {@link BackendReconciler} is, at one moment. For health reports and operators.
  *
- * @param running whether its loop runs: started, and not closed
+ * @param running whether its loop runs: started, not closed, and its thread is alive
  * @param onHold whether the last sweep did nothing because recovery is stopped
  * @param backends the names of the backends that it has
  * @param missing the names of backends that jobs are for, and that no process has been seen to have for the grace

@@ -717,6 +717,16 @@ class BackendReconcilerTest {
     }
 
     @Test
+    void loopWhoseThreadHasEnded_doesNotRun() {
+        assertThat(reconciler.status().running()).isFalse();
+        reconciler.start();
+        assertThat(reconciler.status().running()).isTrue();
+        reconciler.sweeps.stop();
+        assertThat(reconciler.sweeps.awaitEnd(ofSeconds(30))).isTrue();
+        assertThat(reconciler.status().running()).isFalse();
+    }
+
+    @Test
     void jobIdsOfAnyLength_haveALease() {
         String longest = "\u00e9".repeat(512);
         assertThat(JobCare.leaseKey("job-1")).isEqualTo("millrace/job/job-1");
