@@ -55,15 +55,16 @@ public record BackendSettings(
      *     allowed, and what to do
      */
     public BackendSettings {
-        check("backendSweepInterval", backendSweepInterval, Duration.ofMillis(10), Duration.ofDays(1), "5 s");
+        Limits limits = new Limits("backend");
+        limits.check("backendSweepInterval", backendSweepInterval, Duration.ofMillis(10), Duration.ofDays(1), "5 s");
         if (lease == null) {
-            throw refused("lease", "null", "lease settings", "30 s, renewed every 10 s");
+            throw limits.refused("lease", "null", "lease settings", "30 s, renewed every 10 s");
         }
-        check("batchSize", batchSize, MAX_BATCH_SIZE, "1,000");
-        check("concurrency", concurrency, MAX_CONCURRENCY, "8");
-        check("callTimeout", callTimeout, Duration.ofMillis(10), Duration.ofHours(1), "30 s");
-        check("missingBackendGrace", missingBackendGrace, Duration.ZERO, Duration.ofDays(7), "60 s");
-        check("resultRetention", resultRetention, Duration.ZERO, Duration.ofDays(36_525), "7 d");
+        limits.check("batchSize", batchSize, MAX_BATCH_SIZE, "1,000");
+        limits.check("concurrency", concurrency, MAX_CONCURRENCY, "8");
+        limits.check("callTimeout", callTimeout, Duration.ofMillis(10), Duration.ofHours(1), "30 s");
+        limits.check("missingBackendGrace", missingBackendGrace, Duration.ZERO, Duration.ofDays(7), "60 s");
+        limits.check("resultRetention", resultRetention, Duration.ZERO, Duration.ofDays(36_525), "7 d");
     }
 
     /**
@@ -134,23 +135,5 @@ public record BackendSettings(
     public BackendSettings withResultRetention(Duration value) {
         return new BackendSettings(
                 backendSweepInterval, lease, batchSize, concurrency, callTimeout, missingBackendGrace, value);
-    }
-
-    private static void check(String name, int value, int most, String usual) {
-        if (value < 1 || value > most) {
-            throw refused(name, String.valueOf(value), "a whole number from 1 to " + most, usual);
-        }
-    }
-
-    private static void check(String name, Duration value, Duration least, Duration most, String usual) {
-        if (value == null || value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-            throw refused(
-                    name, value == null ? "null" : value.toString(), "a duration from " + least + " to " + most, usual);
-        }
-    }
-
-    private static IllegalArgumentException refused(String name, String found, String allowed, String usual) {
-        return new IllegalArgumentException("Invalid backend setting " + name + ": found " + found + ", allowed is "
-                + allowed + ". Set it within these limits, or leave it at its default of " + usual + ".");
     }
 }

@@ -33,12 +33,11 @@ public record RecoverySettings(
      *     allowed, and what to do
      */
     public RecoverySettings {
-        check("jobSweepInterval", jobSweepInterval, Duration.ofMillis(10), Duration.ofDays(1), "30 s");
-        check("dispatchRepairAfter", dispatchRepairAfter, Duration.ZERO, Duration.ofDays(1), "60 s");
-        check("slowProbe", slowProbe, Duration.ofMillis(1), Duration.ofHours(1), "1 s");
-        if (batchSize < 1 || batchSize > MAX_BATCH_SIZE) {
-            throw refused("batchSize", String.valueOf(batchSize), "a whole number from 1 to " + MAX_BATCH_SIZE, "200");
-        }
+        Limits limits = new Limits("recovery");
+        limits.check("jobSweepInterval", jobSweepInterval, Duration.ofMillis(10), Duration.ofDays(1), "30 s");
+        limits.check("dispatchRepairAfter", dispatchRepairAfter, Duration.ZERO, Duration.ofDays(1), "60 s");
+        limits.check("slowProbe", slowProbe, Duration.ofMillis(1), Duration.ofHours(1), "1 s");
+        limits.check("batchSize", batchSize, MAX_BATCH_SIZE, "200");
     }
 
     /**
@@ -75,17 +74,5 @@ public record RecoverySettings(
      */
     public RecoverySettings withSlowProbe(Duration value) {
         return new RecoverySettings(jobSweepInterval, dispatchRepairAfter, batchSize, value);
-    }
-
-    private static void check(String name, Duration value, Duration least, Duration most, String usual) {
-        if (value == null || value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-            throw refused(
-                    name, value == null ? "null" : value.toString(), "a duration from " + least + " to " + most, usual);
-        }
-    }
-
-    private static IllegalArgumentException refused(String name, String found, String allowed, String usual) {
-        return new IllegalArgumentException("Invalid recovery setting " + name + ": found " + found + ", allowed is "
-                + allowed + ". Set it within these limits, or leave it at its default of " + usual + ".");
     }
 }

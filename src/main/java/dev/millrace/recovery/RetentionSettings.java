@@ -31,17 +31,10 @@ public record RetentionSettings(Duration retentionSweepInterval, int retentionSw
      *     allowed, and what to do
      */
     public RetentionSettings {
-        if (retentionSweepInterval == null
-                || retentionSweepInterval.compareTo(SHORTEST) < 0
-                || retentionSweepInterval.compareTo(LONGEST) > 0) {
-            throw refused(
-                    "retentionSweepInterval",
-                    String.valueOf(retentionSweepInterval),
-                    "a duration from " + SHORTEST + " to " + LONGEST,
-                    "10 min");
-        }
-        size("retentionSweepBatchSize", retentionSweepBatchSize, MOST_ROWS, "1000");
-        size("logStreamBatchSize", logStreamBatchSize, MOST_LOGS, "10");
+        Limits limits = new Limits("retention");
+        limits.check("retentionSweepInterval", retentionSweepInterval, SHORTEST, LONGEST, "10 min");
+        limits.check("retentionSweepBatchSize", retentionSweepBatchSize, MOST_ROWS, "1000");
+        limits.check("logStreamBatchSize", logStreamBatchSize, MOST_LOGS, "10");
     }
 
     /**
@@ -69,16 +62,5 @@ public record RetentionSettings(Duration retentionSweepInterval, int retentionSw
      */
     public RetentionSettings withLogStreamBatchSize(int value) {
         return new RetentionSettings(retentionSweepInterval, retentionSweepBatchSize, value);
-    }
-
-    private static void size(String name, int value, int most, String usual) {
-        if (value < 1 || value > most) {
-            throw refused(name, String.valueOf(value), "a whole number from 1 to " + most, usual);
-        }
-    }
-
-    private static IllegalArgumentException refused(String name, String found, String allowed, String usual) {
-        return new IllegalArgumentException("Invalid retention setting " + name + ": found " + found + ", allowed is "
-                + allowed + ". Set it within these limits, or leave it at its default of " + usual + ".");
     }
 }
