@@ -65,8 +65,8 @@ final class Orphans {
             known.remove(operation);
             if (complaints.isNew("listed " + operation.token())) {
                 LOG.warn(
-                        "The backend \"{}\" runs an operation of job \"{}\", which this database doesn't have. It is left"
-                                + " alone: it may be another database's. If it is not, end it by hand.",
+                        "The backend \"{}\" runs an operation of job \"{}\", which this database doesn't have. It is"
+                                + " left alone: it may be another database's. If it is not, end it by hand.",
                         orphan.backend(),
                         operation.jobId());
             }
@@ -80,11 +80,13 @@ final class Orphans {
         }
         if (!backend.capabilities().contains(Capability.CANCEL)) {
             known.remove(operation);
-            LOG.warn(
-                    "The attempt {} of job \"{}\" is over, and runs on at the backend \"{}\", which can't cancel.",
-                    operation.attempt(),
-                    operation.jobId(),
-                    orphan.backend());
+            if (complaints.isNew("running " + operation.token())) { // the backend may list it again and again
+                LOG.warn(
+                        "The attempt {} of job \"{}\" is over, and runs on at the backend \"{}\", which can't cancel.",
+                        operation.attempt(),
+                        operation.jobId(),
+                        orphan.backend());
+            }
             return;
         }
         task.call(() -> {
