@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -38,7 +39,7 @@ final class BackendRegistry {
     /** Of the sweeping thread. */
     private final Map<String, Lease> present = new HashMap<>();
 
-    private final Map<String, Long> saidAt = new HashMap<>();
+    private final Map<String, Long> askedAt = new HashMap<>();
     private final Map<String, Long> absentSince = new ConcurrentHashMap<>();
     private volatile Set<String> missing = Set.of();
 
@@ -88,25 +89,25 @@ final class BackendRegistry {
         return new TreeSet<>(backends.keySet());
     }
 
-    /** Says that this process has its backends, unless another one says so of the same. */
+    /**
+     * Says that this process has its backends, unless another one says so of the same. The lease is asked for again when
+     * half of its time is over, whoever has it: so it has a holder again soon after one that has died.
+     */
     void sayPresent() {
         for (String name : backends.keySet()) {
-            Lease held = present.get(name);
             long now = clock.getAsLong();
-            if (held != null && now - saidAt.getOrDefault(name, now) < presence.toNanos() / 3) {
-                continue;
-            }
-            Lease holds = held == null ? null : leases.renew(held, presence).orElse(null);
-            if (holds == null) {
-                holds = leases.acquire(PRESENCE + name, owner, presence).orElse(null);
-            }
-            if (holds == null) {
-                present.remove(name);
-            } else {
-                present.put(name, holds);
-                saidAt.put(name, now);
+            Long last = askedAt.get(name);
+            if (last == null || now - last >= presence.toNanos() / 2) {
+                sayPresent(name);
+                askedAt.put(name, now);
             }
         }
+    }
+
+    private void sayPresent(String name) {
+        Lease held = present.remove(name);
+        Optional<Lease> holds = held == null ? Optional.empty() : leases.renew(held, presence);
+        holds.or(() -> leases.acquire(PRESENCE + name, owner, presence)).ifPresent(lease -> present.put(name, lease));
     }
 
     /** Looks which of these, that jobs are for and this process lacks, nobody has. */

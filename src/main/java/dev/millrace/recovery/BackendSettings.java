@@ -16,7 +16,9 @@ import java.time.Duration;
  * @param callTimeout how long a call of a backend may take until its thread is interrupted and its job is free for
  *     others; 10 ms to an hour, 30 s by default
  * @param missingBackendGrace how long no process that has a backend must have been seen until jobs of that backend
- *     fail; zero to a week, 60 s by default
+ *     fail; zero to a week, 60 s by default. After the end of a process that had it another one that has it is seen
+ *     within half of {@code lease}, or one and a half intervals if that is longer: with less than that its
+ *     jobs may fail meanwhile
  * @param resultRetention how long the result of a job can be read; zero or longer, at most a century, seven days by
  *     default
  */
