@@ -14,7 +14,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +39,8 @@ final class BackendRegistry {
     private final Map<String, Lease> present = new HashMap<>();
 
     private final Map<String, Long> askedAt = new HashMap<>();
-    private final Map<String, Long> absentSince = new ConcurrentHashMap<>();
+    private final Map<String, Long> absentFor = new HashMap<>();
+    private @Nullable Long lookedAt;
     private volatile Set<String> missing = Set.of();
 
     BackendRegistry(
@@ -112,20 +112,35 @@ final class BackendRegistry {
 
     /** Looks which of these, that jobs are for and this process lacks, nobody has. */
     void lookFor(Set<String> wanted) {
-        absentSince.keySet().retainAll(wanted);
+        long now = clock.getAsLong();
+        // After a pause it proves no more than that nobody has said so for as long as such a lease lasts.
+        long since = lookedAt == null ? 0 : Math.min(now - lookedAt, presence.toNanos());
+        absentFor.keySet().retainAll(wanted);
         Set<String> nobodys = new TreeSet<>();
         for (String name : wanted) {
             if (leases.holder(PRESENCE + name).isPresent()) {
-                absentSince.remove(name);
+                absentFor.remove(name);
                 continue;
             }
-            long now = clock.getAsLong();
-            long since = absentSince.computeIfAbsent(name, key -> now);
-            if (now - since >= grace.toNanos()) {
+            Long before = absentFor.get(name);
+            long absent = before == null ? 0 : before + since;
+            absentFor.put(name, absent);
+            if (absent >= grace.toNanos()) {
                 nobodys.add(name);
             }
         }
+        lookedAt = now;
         missing = nobodys;
+    }
+
+    /**
+     * The store did not answer, so others can't have said that they have a backend: all of them have the whole grace again
+     * from the next look on.
+     */
+    void couldNotLook() {
+        absentFor.clear();
+        lookedAt = null;
+        missing = Set.of();
     }
 
     /** Whether nobody has it, as of the last look. */

@@ -86,6 +86,7 @@ final class BackendSweep {
             return onHold;
         } catch (Throwable e) {
             tally.error(e);
+            registry.couldNotLook();
             outageBegins(e);
             return false;
         }
@@ -97,8 +98,9 @@ final class BackendSweep {
         }
         if (calls > 0) {
             LOG.warn(
-                    "{} calls of backends took longer than {}, and were interrupted; in all {} have not come back. Each keeps"
-                            + " one of {} threads of its backend busy. Find out what they wait for, or raise callTimeout.",
+                    "{} calls of backends took longer than {}, and were interrupted; in all {} have not come back."
+                            + " Each keeps one of {} threads of its backend busy. Find out what they wait for, or raise"
+                            + " callTimeout.",
                     calls,
                     DurationText.of(settings.callTimeout()),
                     work.overdue(),

@@ -33,6 +33,7 @@ import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Lease;
 import dev.millrace.store.LeaseSettings;
 import dev.millrace.store.LeaseStore;
+import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.postgres.PostgresStore;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
@@ -48,6 +49,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jooq.DSLContext;
@@ -536,6 +538,40 @@ class BackendReconcilerTest {
                 .contains("Register it");
         assertThat(get(claimed).status()).as("one that may run on").isEqualTo(JobStatus.RUNNING);
         assertThat(lacking.status().missing()).containsExactlyInAnyOrder("nowhere", "farm");
+    }
+
+    /** In an outage nobody can say that it has the backend. */
+    @Test
+    void outageOfTheDatabase_countsForNoBackendAsAbsence() {
+        Job queued = submit(newJob("nowhere"));
+        ManualClock clock = new ManualClock();
+        AtomicBoolean down = new AtomicBoolean();
+        LeaseStore leases = new LateLeases(store.leases(), "millrace/backend/other", () -> {
+            if (down.get()) {
+                throw new StoreUnavailableException("down", null);
+            }
+        });
+        BackendReconciler lacking = new BackendReconciler(
+                SETTINGS,
+                new BackendStores(
+                        store.reconcilable(), store.remote(), store.jobs(), leases, store.results(), store.controls()),
+                List.of(new FakeBackend("other")),
+                clock);
+        open.add(lacking);
+        lacking.tick();
+        down.set(true);
+        dsl.deleteFrom(LEASES).execute();
+        clock.advance(ofMinutes(10));
+        assertThat(lacking.tick().failure()).hasMessage("down");
+        down.set(false);
+        assertThat(lacking.tick().missing()).isZero();
+        clock.advance(ofSeconds(29));
+        assertThat(lacking.tick().missing()).isZero();
+        clock.advance(ofSeconds(29));
+        assertThat(lacking.tick().missing()).isZero();
+        clock.advance(ofSeconds(29));
+        assertThat(lacking.tick().missing()).isOne();
+        assertThat(get(queued).status()).isEqualTo(JobStatus.FAILED);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.millrace.recovery;
 
+import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +45,48 @@ class BackendRegistryTest {
         lease.holder = null;
         sweeps(3);
         assertThat(lease.holder).isNotNull();
+    }
+
+    private void look(int seconds) {
+        registry.lookFor(Set.of("barn"));
+        clock.advance(ofSeconds(seconds));
+    }
+
+    @Test
+    void backendThatNobodyHas_isMissingAfterTheGrace() {
+        for (int sweep = 0; sweep < 12; sweep++) {
+            look(5);
+        }
+        assertThat(registry.missing()).isEmpty();
+        look(5);
+        assertThat(registry.missing()).containsExactly("barn");
+        lease.holder = "another";
+        look(5);
+        assertThat(registry.missing()).isEmpty();
+    }
+
+    @Test
+    void timeInWhichTheStoreDidNotAnswer_isNotCounted() {
+        for (int sweep = 0; sweep < 12; sweep++) {
+            look(5);
+        }
+        registry.couldNotLook();
+        clock.advance(ofMinutes(10));
+        for (int sweep = 0; sweep < 12; sweep++) {
+            look(5);
+            assertThat(registry.isMissing("barn")).isFalse();
+        }
+        look(5);
+        assertThat(registry.isMissing("barn")).isTrue();
+    }
+
+    @Test
+    void timeInWhichNobodyLooked_countsForNoMoreThanALease() {
+        look(3600);
+        look(3600);
+        assertThat(registry.isMissing("barn")).isFalse();
+        look(3600);
+        assertThat(registry.isMissing("barn")).isTrue();
     }
 
     /** One lease, of one name. */
