@@ -419,7 +419,8 @@ public final class WorkerBuilder {
      *
      * @return the worker, to be closed by the caller
      * @throws dev.millrace.worker.InvalidWorkerException if a setting is not allowed, or there is no handler
-     * @throws IllegalArgumentException if two backends have the same name, or one is named {@code local}
+     * @throws IllegalArgumentException if two backends have the same name, one is named {@code local}, or one does not
+     *     tell its name or capabilities
      */
     public Worker start() {
         return start(source -> source);

@@ -54,13 +54,13 @@ public interface Backend {
     }
 
     /**
-     * {@return its name: what jobs say as their backend; 1 to 64 characters, not {@code local}} The same at each call.
-     * Operations must be known under it wherever it is registered: if one is bound to a machine, such as a pool of
-     * processes, give the backend of each machine a name of its own.
+     * {@return its name: what jobs say as their backend; 1 to 64 characters, not {@code local}} Asked once, when it is
+     * registered, by the thread that does so. Operations must be known under it wherever it is registered: if one is bound
+     * to a machine, such as a pool of processes, give the backend of each machine a name of its own.
      */
     String name();
 
-    /** {@return what it can do; the same at each call} By default all but {@link Capability#LIST}. */
+    /** {@return what it can do} Asked once, as the name. By default all but {@link Capability#LIST}. */
     default Set<Capability> capabilities() {
         return Set.of(Capability.CANCEL);
     }

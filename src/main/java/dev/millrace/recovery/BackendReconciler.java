@@ -73,7 +73,8 @@ public final class BackendReconciler implements AutoCloseable {
      * @param settings how often it looks, and how much at once
      * @param stores what it reads and writes
      * @param backends the backends, each with a name of its own; may be none. They are not closed with it
-     * @throws IllegalArgumentException if two have the same name, or one is named {@code local}
+     * @throws IllegalArgumentException if two have the same name, one is named {@code local}, or one does not tell its
+     *     name or capabilities
      * @throws dev.millrace.job.InvalidJobException if a name is not allowed
      */
     public BackendReconciler(BackendSettings settings, BackendStores stores, Collection<? extends Backend> backends) {

@@ -62,7 +62,8 @@ final class BackendRegistry {
 
     private static Map<String, Backend> named(Collection<? extends Backend> backends) {
         Map<String, Backend> named = new LinkedHashMap<>();
-        for (Backend backend : backends) {
+        for (Backend given : backends) {
+            Backend backend = RegisteredBackend.of(given);
             String name = Checks.name("backend.name", backend.name());
             if (name.equals(JobSpec.LOCAL_BACKEND)) {
                 throw new IllegalArgumentException("A backend is named \"" + name

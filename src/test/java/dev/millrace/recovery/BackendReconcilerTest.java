@@ -43,6 +43,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -309,6 +310,7 @@ class BackendReconcilerTest {
     @Test
     void backendThatCannotCancel_isNotAskedTo_andTheJobEndsAsItEnds() {
         farm.capabilities.remove(Capability.CANCEL);
+        reconciler = reconciler(SETTINGS, farm);
         Job job = started();
         store.jobs().cancel(job.id(), "me", null);
         reconciler.tick();
@@ -781,6 +783,49 @@ class BackendReconcilerTest {
                 .hasMessageContaining("another name");
     }
 
+    @Test
+    void backendThatDoesNotTellItsNameOrCapabilities_isRefused() {
+        Backend broken = new Delegate(farm, "broken") {
+            @Override
+            public Set<Capability> capabilities() {
+                throw new IllegalStateException("not connected");
+            }
+        };
+        assertThatThrownBy(() -> reconciler(SETTINGS, broken))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("asked for its capabilities, it threw")
+                .hasMessageContaining("not connected");
+        assertThatThrownBy(() -> reconciler(SETTINGS, new Nameless(farm)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("asked for its name, it answered null");
+    }
+
+    /** It may hang, and a sweep waits for no backend. */
+    @Test
+    void nameAndCapabilities_areAskedForOnce() {
+        AtomicInteger asked = new AtomicInteger();
+        Backend counting = new Delegate(farm, "counting") {
+            @Override
+            public String name() {
+                asked.incrementAndGet();
+                return super.name();
+            }
+
+            @Override
+            public Set<Capability> capabilities() {
+                asked.incrementAndGet();
+                return Set.of(Capability.CANCEL, Capability.LIST);
+            }
+        };
+        BackendReconciler its = reconciler(SETTINGS, counting);
+        Job job = submit(newJob("counting"));
+        its.tick();
+        store.jobs().cancel(job.id(), "me", null);
+        its.tick();
+        assertThat(get(job).status()).isEqualTo(JobStatus.CANCELLED);
+        assertThat(asked).hasValue(2);
+    }
+
     private static void meet(CyclicBarrier barrier) {
         try {
             barrier.await(30, TimeUnit.SECONDS);
@@ -812,6 +857,18 @@ class BackendReconcilerTest {
         @Override
         public Optional<Lease> holder(String wanted) {
             return leases.holder(wanted);
+        }
+    }
+
+    private static final class Nameless extends Delegate {
+        Nameless(FakeBackend backend) {
+            super(backend, "nameless");
+        }
+
+        @Override
+        @SuppressWarnings("NullAway")
+        public String name() {
+            return null;
         }
     }
 
