@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * Files that are read by others appear whole, by renaming.
  */
 final class OperationFolder {
+    private static final String NEW = ".new-";
+    private static final String DISCARDED = ".old-";
+
     private final Path folder;
     private final UUID token;
     private final String jobId;
@@ -56,7 +59,7 @@ final class OperationFolder {
         UUID token = operation.token();
         Path folder = root.resolve(token.toString());
         if (!Files.exists(folder)) {
-            Path part = Files.createTempDirectory(root, ".new-");
+            Path part = Files.createTempDirectory(root, NEW);
             Files.createDirectory(part.resolve("work"));
             Files.writeString(part.resolve("parameters.json"), parameters);
             Properties properties = new Properties();
@@ -171,8 +174,23 @@ final class OperationFolder {
         return Files.getLastModifiedTime(file("exit")).toInstant();
     }
 
-    void delete() throws IOException {
-        delete(folder);
+    /** Takes it away, so that it is as if it had never been; what is in it stays until {@link #deleteDiscarded}. */
+    void discard() throws IOException {
+        Files.move(folder, discarded(), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    void deleteDiscarded() throws IOException {
+        delete(discarded());
+    }
+
+    private Path discarded() {
+        return folder.resolveSibling(DISCARDED + token);
+    }
+
+    /** Whether it is what a JVM that died has left of one that was being created or deleted. */
+    static boolean isRemnant(Path folder) {
+        String name = folder.getFileName().toString();
+        return name.startsWith(NEW) || name.startsWith(DISCARDED);
     }
 
     static void delete(Path folder) throws IOException {

@@ -79,8 +79,8 @@ final class PoolFolder implements AutoCloseable {
         }
         for (Path folder : folders) {
             try {
-                if (folder.getFileName().toString().startsWith(".new-")) {
-                    OperationFolder.delete(folder); // of a start that did not come to its end, and that comes again
+                if (OperationFolder.isRemnant(folder)) {
+                    OperationFolder.delete(folder); // if of a start, that comes again
                 } else {
                     found.add(OperationFolder.open(folder));
                 }

@@ -279,15 +279,16 @@ public final class ProcessPool implements Backend, AutoCloseable {
                 launch(entry);
                 return true;
             }
-            if (entry.isOver(now, Instant.now().minus(keepFor))) {
-                entries.remove(entry.folder.operation().token());
-                entry.folder.delete();
-                return false;
+            if (!entry.isOver(now, Instant.now().minus(keepFor))) {
+                return state == PoolEntry.State.RUNNING;
             }
+            entry.folder.discard();
+            entries.remove(entry.folder.operation().token());
         } finally {
             lock.unlock();
         }
-        return state == PoolEntry.State.RUNNING;
+        entry.folder.deleteDiscarded(); // may take long, if the process has left many files
+        return false;
     }
 
     private void streamAll() {

@@ -375,6 +375,31 @@ class ProcessPoolTest {
         assertThat(next.observe(operation)).isEqualTo(new Observation.Gone());
     }
 
+    /** Deleting what a process has left may take long. */
+    @Test
+    void poolAnswers_whileTheFolderOfAnAttemptIsDeleted() throws IOException {
+        ProcessPool pool = running("i=0; while [ $i -lt 20000 ]; do : >$i; i=$((i+1)); done");
+        RemoteOperation operation = start(pool, request());
+        awaitEnd(pool, operation);
+        pool.close();
+        Files.setLastModifiedTime(
+                file(operation, "exit"), FileTime.from(Instant.now().minus(Duration.ofDays(2))));
+        ProcessPool next = open(pool().run("k", program("exit 0")));
+        Path discarded = folder.resolve("state").resolve(".old-" + operation.token());
+        await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> Files.exists(discarded));
+        assertThat(next.observe(operation)).isEqualTo(new Observation.Gone());
+        assertThat(discarded).exists();
+        await().atMost(PATIENCE).until(() -> !Files.exists(discarded));
+    }
+
+    @Test
+    void whatAKilledPoolHasLeftHalfDeleted_isDeletedByTheNext() throws IOException {
+        Path left = Files.createDirectories(folder.resolve("state/.old-" + UUID.randomUUID() + "/work"))
+                .getParent();
+        running("exit 0");
+        assertThat(left).doesNotExist();
+    }
+
     @Test
     void secondPoolOnAFolder_isRefused_untilTheFirstIsClosed() throws IOException {
         ProcessPool pool = running("exit 0");
