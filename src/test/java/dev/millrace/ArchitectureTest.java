@@ -89,7 +89,7 @@ class ArchitectureTest {
                     ROOT + ".micrometer",
                     List.of(ROOT, ROOT + ".worker", ROOT + ".recovery", ROOT + ".store", ROOT + ".job"),
                     List.of(MICROMETER, SLF4J, JSPECIFY)),
-            new Row(ROOT + ".backend", List.of(ROOT + ".store", ROOT + ".job"), List.of(SLF4J, JSPECIFY)),
+            new Row(ROOT + ".backend", List.of(ROOT + ".store", ROOT + ".job", INTERNAL), List.of(SLF4J, JSPECIFY)),
             new Row(ROOT + ".lane", List.of(ROOT + ".store", ROOT + ".job"), List.of(SLF4J, JSPECIFY)),
             new Row(
                     ROOT + ".lane.postgres",

@@ -1,5 +1,6 @@
 package dev.millrace.backend;
 
+import dev.millrace.internal.Complaints;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -72,6 +73,8 @@ public final class ProcessPool implements Backend, AutoCloseable {
 
     /** By token, in the order in which they came in. */
     private final Map<UUID, PoolEntry> entries = new LinkedHashMap<>();
+
+    private final Complaints complaints = new Complaints();
 
     private volatile boolean closed;
 
@@ -245,9 +248,22 @@ public final class ProcessPool implements Backend, AutoCloseable {
         for (PoolEntry entry : snapshot()) {
             try {
                 running += step(entry, running) ? 1 : 0;
+                complaints.settled(entry.folder.path().toString());
             } catch (IOException | RuntimeException e) {
-                LOG.warn("Attempt \"{}\" could not be looked after, and is again in a moment.", entry.folder.path(), e);
+                sayFailed(entry, e);
             }
+        }
+    }
+
+    /** Once for each, while it lasts. */
+    private void sayFailed(PoolEntry entry, Exception failure) {
+        if (complaints.isNew(entry.folder.path().toString())) {
+            LOG.warn(
+                    "Attempt \"{}\" could not be started or looked after. That is tried again, several times a second.",
+                    entry.folder.path(),
+                    failure);
+        } else {
+            LOG.debug("Attempt \"{}\" could not be looked after again.", entry.folder.path(), failure);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.millrace.recovery;
 
 import dev.millrace.backend.Backend;
+import dev.millrace.internal.Complaints;
 import dev.millrace.internal.ProcessName;
 import java.time.Duration;
 import java.util.Collection;

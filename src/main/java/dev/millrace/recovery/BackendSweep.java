@@ -2,6 +2,7 @@ package dev.millrace.recovery;
 
 import dev.millrace.backend.Backend;
 import dev.millrace.backend.Backend.Capability;
+import dev.millrace.internal.Complaints;
 import dev.millrace.job.JobSpec;
 import dev.millrace.recovery.BackendTally.Event;
 import dev.millrace.store.LeaseLostException;

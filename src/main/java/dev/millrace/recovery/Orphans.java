@@ -3,6 +3,7 @@ package dev.millrace.recovery;
 import dev.millrace.backend.Backend;
 import dev.millrace.backend.Backend.Capability;
 import dev.millrace.backend.RemoteOperation;
+import dev.millrace.internal.Complaints;
 import dev.millrace.recovery.KnownOperations.Known;
 import dev.millrace.store.Claim;
 import dev.millrace.types.JobStatus;

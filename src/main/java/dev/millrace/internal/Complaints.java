@@ -1,10 +1,10 @@
-package dev.millrace.recovery;
+package dev.millrace.internal;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** What was complained of lately, so that what lasts is said once. Safe for use by many threads. */
-final class Complaints {
+public final class Complaints {
     private static final int REMEMBERED = 1_000;
 
     private final Map<String, Boolean> said = new LinkedHashMap<>(16, 0.75f, true) {
@@ -16,13 +16,24 @@ final class Complaints {
         }
     };
 
-    /** Whether this is to be said: it was not before, or not lately. */
-    synchronized boolean isNew(String about) {
+    /** Nothing was complained of so far. */
+    public Complaints() {}
+
+    /**
+     * {@return whether this is to be said: it was not before, or not lately}
+     *
+     * @param about what is the matter
+     */
+    public synchronized boolean isNew(String about) {
         return said.put(about, true) == null;
     }
 
-    /** It is well again: the next time is a new one. */
-    synchronized void settled(String about) {
+    /**
+     * It is well again: the next time is a new one.
+     *
+     * @param about what was the matter
+     */
+    public synchronized void settled(String about) {
         said.remove(about);
     }
 }
