@@ -2,15 +2,17 @@ package dev.millrace.backend;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,11 +24,19 @@ import org.slf4j.LoggerFactory;
 final class PoolFolder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PoolFolder.class);
 
+    /**
+     * The folders that pools of this JVM have. The lock of the file is the process's, not the channel's: whoever closes
+     * another channel of it, as the second pool did that found it locked, would give it away.
+     */
+    private static final Set<Object> OPEN = ConcurrentHashMap.newKeySet();
+
     private final Path path;
+    private final Object key;
     private final FileChannel channel;
 
-    private PoolFolder(Path path, FileChannel channel) {
+    private PoolFolder(Path path, Object key, FileChannel channel) {
         this.path = path;
+        this.key = key;
         this.channel = channel;
     }
 
@@ -37,33 +47,57 @@ final class PoolFolder implements AutoCloseable {
             throw new IllegalStateException("A process pool needs a POSIX system with /bin/sh; this one, "
                     + System.getProperty("os.name") + ", is none. Use another backend here.");
         }
-        FileChannel channel = null;
         try {
             // Parameters of jobs lie in it.
             Files.createDirectories(
                     path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-            channel = FileChannel.open(path.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            FileLock lock = tryLock(channel);
-            if (lock == null) {
-                channel.close();
-                throw new IllegalStateException("Another process pool, of this or another JVM, has the folder \"" + path
-                        + "\". Give each a folder and a name of its own, or close the other one.");
+            // Not the path, of which one folder may have several.
+            Object key = Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+            if (!OPEN.add(key)) {
+                throw taken(path, "of this JVM", null);
             }
-            return new PoolFolder(path, channel);
+            return open(path, key);
         } catch (IOException e) {
-            closeQuietly(channel);
             throw new IllegalStateException(
                     "The folder \"" + path + "\" of a process pool can't be used: " + e + ". It must be writable.", e);
         }
     }
 
-    @SuppressWarnings("UnusedException") // it says that there is no lock to be had, as null does
-    private static @Nullable FileLock tryLock(FileChannel channel) throws IOException {
+    private static PoolFolder open(Path path, Object key) throws IOException {
+        FileChannel locked = null;
         try {
-            return channel.tryLock();
-        } catch (OverlappingFileLockException e) {
-            return null;
+            locked = lock(path);
+            return new PoolFolder(path, key, locked);
+        } finally {
+            if (locked == null) {
+                OPEN.remove(key);
+            }
         }
+    }
+
+    private static FileChannel lock(Path path) throws IOException {
+        FileChannel channel =
+                FileChannel.open(path.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        try {
+            if (channel.tryLock() != null) {
+                return channel;
+            }
+        } catch (OverlappingFileLockException e) {
+            OPEN.add(channel); // never to be closed: the other pool is of this library as well, loaded a second time
+            throw taken(path, "of this JVM", e);
+        } catch (IOException e) {
+            closeQuietly(channel);
+            throw e;
+        }
+        closeQuietly(channel);
+        throw taken(path, "of another JVM", null);
+    }
+
+    private static IllegalStateException taken(Path path, String whose, @Nullable Throwable cause) {
+        return new IllegalStateException(
+                "Another process pool, " + whose + ", has the folder \"" + path
+                        + "\". Give each a folder and a name of its own, or close the other one.",
+                cause);
     }
 
     Path path() {
@@ -94,14 +128,15 @@ final class PoolFolder implements AutoCloseable {
     /** Others may have it from now on. */
     @Override
     public void close() {
-        closeQuietly(channel);
+        if (channel.isOpen()) {
+            closeQuietly(channel);
+            OPEN.remove(key);
+        }
     }
 
-    private static void closeQuietly(@Nullable FileChannel channel) {
+    private static void closeQuietly(FileChannel channel) {
         try {
-            if (channel != null) {
-                channel.close();
-            }
+            channel.close();
         } catch (IOException e) {
             LOG.debug("A lock could not be closed.", e);
         }

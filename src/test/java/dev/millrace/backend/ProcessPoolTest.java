@@ -13,6 +13,7 @@ import dev.millrace.store.JobLogStore;
 import dev.millrace.store.LogLine;
 import dev.millrace.types.JsonText;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -409,6 +410,42 @@ class ProcessPoolTest {
         pool.close();
         assertThatThrownBy(() -> pool.start(request())).isInstanceOf(IllegalStateException.class);
         open(pool());
+    }
+
+    /** A lock is the process's: it is lost when the process closes any channel of its file. */
+    @Test
+    void secondPoolThatWasRefused_doesNotUnlockTheFolderForOtherJvms() throws IOException, InterruptedException {
+        running("exit 0");
+        Path link = Files.createSymbolicLink(folder.resolve("link"), folder.resolve("state"));
+        for (ProcessPoolBuilder second : List.of(pool(), ProcessPool.in(link))) {
+            assertThatThrownBy(second::open)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("Another process pool, of this JVM");
+        }
+        Process other = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        OtherJvm.class.getName(),
+                        folder.resolve("state").toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        assertThat(new String(other.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .contains("Another process pool, of another JVM");
+        assertThat(other.waitFor()).isZero();
+    }
+
+    /** Tries to open a pool on a folder, and prints why it can't. */
+    static final class OtherJvm {
+        private OtherJvm() {}
+
+        public static void main(String[] args) {
+            try (ProcessPool pool = ProcessPool.in(Path.of(args[0])).open()) {
+                System.out.println("opened " + pool.name());
+            } catch (IllegalStateException e) {
+                System.out.println(e.getMessage());
+            }
+        }
     }
 
     @Test
