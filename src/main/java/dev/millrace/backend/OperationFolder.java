@@ -16,6 +16,8 @@ import java.util.Properties;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What is known of one attempt, as files in a folder of the attempt's token, so that it outlives this JVM:
@@ -30,12 +32,14 @@ import org.jspecify.annotations.Nullable;
  * stdout, stderr        what the process has printed
  * exit                  its exit code, written by the wrapper; or in a word how it ended otherwise
  * cancel                it is to be cancelled
+ * told                  changed when someone was told how it ended
  * streamed.properties   how much of the output is in the job's log
  * </pre>
  *
  * Files that are read by others appear whole, by renaming.
  */
 final class OperationFolder {
+    private static final Logger LOG = LoggerFactory.getLogger(OperationFolder.class);
     private static final String NEW = ".new-";
     private static final String DISCARDED = ".old-";
 
@@ -172,6 +176,25 @@ final class OperationFolder {
     /** When its end was written down, by the clock of the files. */
     Instant endedAt() throws IOException {
         return Files.getLastModifiedTime(file("exit")).toInstant();
+    }
+
+    /** When its end was told for the last time; null if it never was. */
+    @Nullable
+    Instant toldAt() throws IOException {
+        try {
+            return Files.getLastModifiedTime(file("told")).toInstant();
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+
+    /** Its end is told now. If that can't be written down, the folder may be kept for longer after a restart. */
+    void noteTold() {
+        try {
+            Files.writeString(file("told"), Instant.now().toString());
+        } catch (IOException e) {
+            LOG.debug("That the end of \"{}\" is told could not be written down.", folder, e);
+        }
     }
 
     /** Takes it away, so that it is as if it had never been; what is in it stays until {@link #deleteDiscarded}. */

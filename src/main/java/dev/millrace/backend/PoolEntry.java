@@ -24,6 +24,9 @@ final class PoolEntry {
     /** What did not get into the job's log by then, because there is no database, does not keep the job from ending. */
     private static final Duration LONGEST_DRAIN = Duration.ofSeconds(10);
 
+    /** Whose end nobody has asked for by then is nobody's any more: its job is gone, or was given up. */
+    private static final Duration LONGEST_UNTOLD = Duration.ofDays(30);
+
     private static final String CANCELLED = "cancelled";
     private static final String VANISHED = "vanished";
     private static final int SIGNALS = 128;
@@ -38,10 +41,10 @@ final class PoolEntry {
     private @Nullable Long startingSince;
     private @Nullable Long termSentAt;
     private boolean hasEnded;
-    private @Nullable Instant endedAt;
+    private @Nullable Instant keepFrom;
     private volatile @Nullable Long endedSince;
     private volatile boolean drained;
-    private volatile @Nullable Observation end;
+    private @Nullable Observation end;
 
     PoolEntry(OperationFolder folder) {
         this.folder = folder;
@@ -142,18 +145,19 @@ final class PoolEntry {
 
     /** What the pool says of it. */
     Observation observe(State state, long now) throws IOException {
-        Observation known = end;
-        if (known != null) {
-            return known;
-        }
         if (state == State.WAITING) {
             return new Observation.Running(null, "Waiting for a process to end");
         }
         if (state == State.RUNNING || !isDrained(now)) {
             return progress();
         }
-        Observation how = ended(folder.exit());
-        end = how;
+        Observation how = end;
+        if (how == null) {
+            how = ended(folder.exit());
+            end = how;
+        }
+        keepFrom = Instant.now();
+        folder.noteTold();
         return how;
     }
 
@@ -240,14 +244,18 @@ final class PoolEntry {
         }
     }
 
-    /** Whether nothing is left to be done for it, and it ended before this. */
+    /**
+     * Whether nothing is left to be done for it, and its end was told for the last time before this. In an outage of the
+     * database nobody asks, so that it ended long ago is no reason.
+     */
     boolean isOver(long now, Instant before) throws IOException {
         if (endedSince == null || !isDrained(now)) {
             return false;
         }
-        if (endedAt == null) {
-            endedAt = folder.endedAt();
+        if (keepFrom == null) {
+            Instant told = folder.toldAt();
+            keepFrom = told == null ? folder.endedAt().plus(LONGEST_UNTOLD) : told;
         }
-        return endedAt.isBefore(before);
+        return keepFrom.isBefore(before);
     }
 }

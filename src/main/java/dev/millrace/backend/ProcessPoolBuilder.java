@@ -156,7 +156,9 @@ public final class ProcessPoolBuilder {
     }
 
     /**
-     * How long the folder of an attempt is kept after its end, with what it has printed and written; a day by default.
+     * How long the folder of an attempt is kept, with what it has printed and written, after its job's reconciler was told
+     * of its end; a day by default. One whose end nobody asks for, since its job is gone, is kept for 30 days longer, so
+     * that an outage of the database doesn't cost what has ended meanwhile.
      *
      * @param time a minute to a year
      * @return this builder

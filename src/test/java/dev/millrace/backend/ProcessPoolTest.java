@@ -369,11 +369,33 @@ class ProcessPoolTest {
         awaitEnd(pool, operation);
         pool.close();
         Files.setLastModifiedTime(
-                file(operation, "exit"), FileTime.from(Instant.now().minus(Duration.ofDays(2))));
+                file(operation, "told"), FileTime.from(Instant.now().minus(Duration.ofDays(2))));
         ProcessPool next = open(pool().run("k", program("exit 0")));
         await().atMost(PATIENCE)
                 .until(() -> !Files.exists(file(operation, "exit").getParent()));
         assertThat(next.observe(operation)).isEqualTo(new Observation.Gone());
+    }
+
+    /** As after an outage of the database, in which nobody could ask. */
+    @Test
+    void endThatNobodyWasTold_isKept_howeverLongAgoItWas() throws IOException {
+        ProcessPool pool = running("exit 0");
+        RemoteOperation operation = start(pool, request());
+        awaitFile(operation, "exit");
+        pool.close();
+        Files.setLastModifiedTime(
+                file(operation, "exit"), FileTime.from(Instant.now().minus(Duration.ofDays(30))));
+        ProcessPool next = open(pool().run("k", program("exit 0")));
+        awaitEnd(next, start(next, request())); // so it has looked after all of them
+        assertThat(awaitEnd(next, operation)).isInstanceOf(Observation.Succeeded.class);
+        next.close();
+        Files.delete(file(operation, "told"));
+        Files.setLastModifiedTime(
+                file(operation, "exit"), FileTime.from(Instant.now().minus(Duration.ofDays(32))));
+        ProcessPool last = open(pool().run("k", program("exit 0")));
+        await().atMost(PATIENCE)
+                .until(() -> !Files.exists(file(operation, "exit").getParent()));
+        assertThat(last.room()).isEqualTo(4);
     }
 
     /** Deleting what a process has left may take long. */
@@ -384,7 +406,7 @@ class ProcessPoolTest {
         awaitEnd(pool, operation);
         pool.close();
         Files.setLastModifiedTime(
-                file(operation, "exit"), FileTime.from(Instant.now().minus(Duration.ofDays(2))));
+                file(operation, "told"), FileTime.from(Instant.now().minus(Duration.ofDays(2))));
         ProcessPool next = open(pool().run("k", program("exit 0")));
         Path discarded = folder.resolve("state").resolve(".old-" + operation.token());
         await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> Files.exists(discarded));
