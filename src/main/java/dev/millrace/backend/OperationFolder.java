@@ -2,18 +2,24 @@ package dev.millrace.backend;
 
 import java.io.IOException;
 import java.io.Reader;
-import java.io.Writer;
+import java.io.StringWriter;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,25 +42,23 @@ import org.slf4j.LoggerFactory;
  * streamed.properties   how much of the output is in the job's log
  * </pre>
  *
- * Files that are read by others appear whole, by renaming.
+ * Files that are read by others appear whole, by renaming, and those of ours are on the disk by then. What can't be read
+ * nevertheless counts as not there.
  */
 final class OperationFolder {
     private static final Logger LOG = LoggerFactory.getLogger(OperationFolder.class);
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
     private static final String NEW = ".new-";
     private static final String DISCARDED = ".old-";
 
     private final Path folder;
-    private final UUID token;
-    private final String jobId;
-    private final int attempt;
+    private final RemoteOperation operation;
     private final String kind;
 
-    private OperationFolder(Path folder, UUID token, Properties operation) {
+    private OperationFolder(Path folder, UUID token, String jobId, String attempt, String kind) {
         this.folder = folder;
-        this.token = token;
-        this.jobId = operation.getProperty("job", "");
-        this.attempt = Integer.parseInt(operation.getProperty("attempt", "0"));
-        this.kind = operation.getProperty("kind", "");
+        this.operation = new RemoteOperation(jobId, Integer.parseInt(attempt), token, token.toString());
+        this.kind = kind;
     }
 
     /** A new one, whole or not at all; the one that is there if there is one. */
@@ -65,25 +69,38 @@ final class OperationFolder {
         if (!Files.exists(folder)) {
             Path part = Files.createTempDirectory(root, NEW);
             Files.createDirectory(part.resolve("work"));
-            Files.writeString(part.resolve("parameters.json"), parameters);
+            write(part.resolve("parameters.json"), parameters);
             Properties properties = new Properties();
             properties.setProperty("job", operation.jobId());
             properties.setProperty("attempt", String.valueOf(operation.attempt()));
             properties.setProperty("kind", kind);
-            store(part.resolve("operation.properties"), properties);
+            write(part.resolve("operation.properties"), properties);
+            sync(part);
             Files.move(part, folder, StandardCopyOption.ATOMIC_MOVE);
+            sync(root);
         }
         return open(folder);
     }
 
-    /** One that is there. */
+    /**
+     * One that is there.
+     *
+     * @throws IOException if it can't be read
+     * @throws IllegalArgumentException if it is none, or what is in it makes no sense
+     */
     static OperationFolder open(Path folder) throws IOException {
         UUID token = UUID.fromString(folder.getFileName().toString());
-        return new OperationFolder(folder, token, load(folder.resolve("operation.properties")));
+        Properties properties = load(folder.resolve("operation.properties"));
+        return new OperationFolder(
+                folder,
+                token,
+                properties.getProperty("job", ""),
+                properties.getProperty("attempt", ""),
+                properties.getProperty("kind", ""));
     }
 
     RemoteOperation operation() {
-        return new RemoteOperation(jobId, attempt, token, token.toString());
+        return operation;
     }
 
     String kind() {
@@ -118,7 +135,7 @@ final class OperationFolder {
     }
 
     void cancel() throws IOException {
-        write("cancel", Instant.now().toString());
+        write(file("cancel"), Instant.now().toString());
     }
 
     /** How it ended: an exit code, or a word; null if it has not, as far as anybody has written that down. */
@@ -128,13 +145,13 @@ final class OperationFolder {
     }
 
     void writeExit(String how) throws IOException {
-        write("exit", how);
+        write(file("exit"), how);
     }
 
     /** The wrapper's process, if it is there and alive; empty also if its pid is not known yet. */
     Optional<ProcessHandle> process() throws IOException {
         String pid = read("pid");
-        if (pid == null) {
+        if (pid == null || !NUMBER.matcher(pid).matches()) {
             return Optional.empty();
         }
         Optional<ProcessIdentity> found = ProcessIdentity.of(Long.parseLong(pid));
@@ -146,15 +163,14 @@ final class OperationFolder {
     /** What it is, is written down when it is first seen. */
     private boolean isOurs(ProcessIdentity found) throws IOException {
         Path file = file("process.properties");
-        if (Files.exists(file)) {
-            return found.isSame(ProcessIdentity.of(load(file)));
+        Properties written = load(file);
+        if (written.containsKey("pid")) {
+            return found.isSame(ProcessIdentity.of(written));
         }
         if (!found.wrote(file("pid"), folder)) {
             return false;
         }
-        Path part = file("process.properties.part");
-        store(part, found.toProperties());
-        Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+        write(file, found.toProperties());
         return true;
     }
 
@@ -163,14 +179,11 @@ final class OperationFolder {
     }
 
     Properties streamed() throws IOException {
-        Path file = file("streamed.properties");
-        return Files.exists(file) ? load(file) : new Properties();
+        return load(file("streamed.properties"));
     }
 
     void writeStreamed(Properties properties) throws IOException {
-        Path part = file("streamed.properties.part");
-        store(part, properties);
-        Files.move(part, file("streamed.properties"), StandardCopyOption.ATOMIC_MOVE);
+        write(file("streamed.properties"), properties);
     }
 
     /** When its end was written down, by the clock of the files. */
@@ -207,7 +220,7 @@ final class OperationFolder {
     }
 
     private Path discarded() {
-        return folder.resolveSibling(DISCARDED + token);
+        return folder.resolveSibling(DISCARDED + operation.token());
     }
 
     /** Whether it is what a JVM that died has left of one that was being created or deleted. */
@@ -234,23 +247,42 @@ final class OperationFolder {
         }
     }
 
-    private void write(String name, String text) throws IOException {
-        Path part = file(name + ".part");
-        Files.writeString(part, text);
-        Files.move(part, file(name), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    private static void write(Path file, Properties properties) throws IOException {
+        StringWriter text = new StringWriter();
+        properties.store(text, null);
+        write(file, text.toString());
     }
 
+    /** Whole or not at all, also after a power loss: it is on the disk before it gets its name. */
+    private static void write(Path file, String text) throws IOException {
+        Path part = file.resolveSibling(file.getFileName() + ".part");
+        try (FileChannel channel = FileChannel.open(
+                part, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+            ByteBuffer bytes = StandardCharsets.UTF_8.encode(text);
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            channel.force(true);
+        }
+        Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** Has the names in a folder on the disk. */
+    private static void sync(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder)) {
+            channel.force(true);
+        }
+    }
+
+    /** Empty if the file is not there, or no such file. */
+    @SuppressWarnings("UnusedException") // what it says is what an empty answer says
     private static Properties load(Path file) throws IOException {
         Properties properties = new Properties();
         try (Reader reader = Files.newBufferedReader(file)) {
             properties.load(reader);
-        }
-        return properties;
-    }
-
-    private static void store(Path file, Properties properties) throws IOException {
-        try (Writer writer = Files.newBufferedWriter(file)) {
-            properties.store(writer, null);
+            return properties;
+        } catch (NoSuchFileException | CharacterCodingException | IllegalArgumentException e) {
+            return new Properties();
         }
     }
 }

@@ -114,7 +114,13 @@ final class OutputLog {
         }
     }
 
+    /** What can't be read is zero: so much is sent again, and the log takes it once. */
+    @SuppressWarnings("UnusedException") // that it is no number is all that there is to say
     private static long number(Properties properties, String name) {
-        return Long.parseLong(properties.getProperty(name, "0"));
+        try {
+            return Long.parseLong(properties.getProperty(name, "0"));
+        } catch (NumberFormatException e) {
+            return 0;
+        }
     }
 }

@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,7 @@ final class PoolEntry {
     /** Whose end nobody has asked for by then is nobody's any more: its job is gone, or was given up. */
     private static final Duration LONGEST_UNTOLD = Duration.ofDays(30);
 
+    private static final Pattern EXIT_CODE = Pattern.compile("[0-9]{1,3}");
     private static final String CANCELLED = "cancelled";
     private static final String VANISHED = "vanished";
     private static final int SIGNALS = 128;
@@ -168,7 +170,7 @@ final class PoolEntry {
         if (CANCELLED.equals(exit) || folder.isToBeCancelled()) {
             return new Observation.Cancelled();
         }
-        if (exit == null || VANISHED.equals(exit)) {
+        if (exit == null || !EXIT_CODE.matcher(exit).matches()) { // vanished, or written when the power went
             return new Observation.Failed(
                     "The process ended without an exit code: it was killed together with what waits for it, or the machine"
                             + " was restarted." + stderr(),

@@ -12,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -104,6 +105,11 @@ final class PoolFolder implements AutoCloseable {
         return path;
     }
 
+    /** Whether there is a folder of this name. */
+    boolean has(UUID token) {
+        return Files.exists(path.resolve(token.toString()));
+    }
+
     /** What an earlier pool has left. What can't be read is left as it is, and said. */
     List<OperationFolder> operations() throws IOException {
         List<OperationFolder> found = new ArrayList<>();
@@ -119,7 +125,11 @@ final class PoolFolder implements AutoCloseable {
                     found.add(OperationFolder.open(folder));
                 }
             } catch (IOException | RuntimeException e) {
-                LOG.warn("The folder \"{}\" is none of an attempt, and is left alone.", folder, e);
+                LOG.warn(
+                        "The folder \"{}\" is none of an attempt, or was torn by a loss of power. It is left alone: its"
+                                + " attempt, if it is one, counts as gone, and is retried. Delete the folder by hand.",
+                        folder,
+                        e);
             }
         }
         return found;

@@ -92,7 +92,7 @@ public final class ProcessPool implements Backend, AutoCloseable {
         this.folder = PoolFolder.open(builder.folder);
         try {
             folder.operations().forEach(found -> entries.put(found.operation().token(), new PoolEntry(found)));
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             folder.close();
             throw new IllegalStateException(
                     "The folder \"" + folder.path() + "\" of a process pool can't be read: " + e + ".", e);
@@ -149,6 +149,13 @@ public final class ProcessPool implements Backend, AutoCloseable {
             RemoteOperation operation = request.operation();
             String kind = request.job().kind();
             if (!entries.containsKey(operation.token())) {
+                if (folder.has(operation.token())) {
+                    return new StartResult.Refused(
+                            "What the process pool \"" + name
+                                    + "\" has written down of this attempt can't be read, as after"
+                                    + " a loss of power. It may have run.",
+                            Retrying.ALLOWED);
+                }
                 if (!programs.containsKey(kind)) {
                     return new StartResult.Refused(
                             "The process pool \"" + name + "\" has no program for jobs of kind \"" + kind
@@ -193,6 +200,9 @@ public final class ProcessPool implements Backend, AutoCloseable {
         try {
             checkOpen();
             PoolEntry entry = entries.get(operation.token());
+            if (entry == null && folder.has(operation.token())) {
+                return; // it can't be read, and is never started
+            }
             if (entry == null) {
                 // Its start may still be on the way, and must find that it is not to run.
                 entry = add(operation, "", "{}");

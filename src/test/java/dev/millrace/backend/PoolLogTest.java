@@ -64,6 +64,21 @@ class PoolLogTest {
     }
 
     @Test
+    void attemptWhoseRecordIsTorn_isSaidOnce() throws IOException {
+        OperationFolder torn = OperationFolder.create(folder, request().operation(), "k", "{}");
+        Files.writeString(torn.file("operation.properties"), "");
+        try (ProcessPool pool = ProcessPool.in(folder)
+                .run("k", Path.of("/bin/sh"), "-c", "exit 0")
+                .open()) {
+            for (int round = 0; round < 3; round++) {
+                run(pool);
+            }
+        }
+        assertThat(said("torn by a loss of power")).isOne();
+        assertThat(said("WARN")).isOne();
+    }
+
+    @Test
     void attemptThatCannotBeStarted_isSaidOnce_andStartedWhenItCan() throws IOException {
         RemoteOperation stuck = request().operation();
         OperationFolder attempt = OperationFolder.create(folder, stuck, "k", "{}");

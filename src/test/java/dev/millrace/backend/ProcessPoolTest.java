@@ -376,6 +376,60 @@ class ProcessPoolTest {
         assertThat(next.observe(operation)).isEqualTo(new Observation.Gone());
     }
 
+    @Test
+    void attemptWhoseRecordIsTorn_isUnknown_andStopsNoOther() throws IOException {
+        StartRequest request = request();
+        StartRequest other = request();
+        Path state = Files.createDirectory(folder.resolve("state"));
+        for (StartRequest torn : List.of(request, other)) {
+            OperationFolder.create(state, torn.operation(), "k", "{}");
+        }
+        Files.writeString(file(request.operation(), "operation.properties"), "");
+        Files.writeString(file(other.operation(), "operation.properties"), "job=job-1\natt");
+        Path ran = folder.resolve("ran");
+        ProcessPool pool = running("echo x >>" + ran);
+        for (StartRequest torn : List.of(request, other)) {
+            assertThat(pool.observe(torn.operation())).isEqualTo(new Observation.Gone());
+            StartResult.Refused refused = (StartResult.Refused) pool.start(torn);
+            assertThat(refused.retrying()).isEqualTo(Retrying.ALLOWED);
+            pool.cancel(torn.operation());
+        }
+        assertThat(pool.room()).isEqualTo(4);
+        assertThat(awaitEnd(pool, start(pool, request()))).isInstanceOf(Observation.Succeeded.class);
+        assertThat(ran).hasContent("x");
+    }
+
+    @Test
+    void attemptOfWhichAnythingElseIsTorn_isRetried_orGoesOn() throws IOException {
+        Path state = Files.createDirectory(folder.resolve("state"));
+        RemoteOperation noExitCode = request().operation();
+        RemoteOperation noPid = request().operation();
+        for (RemoteOperation torn : List.of(noExitCode, noPid)) {
+            OperationFolder.create(state, torn, "k", "{}").preventStart();
+            Files.createFile(file(torn, "pid"));
+        }
+        Files.createFile(file(noExitCode, "exit"));
+        Path gate = folder.resolve("gate");
+        Path program = program("echo begun; while [ ! -e " + gate + " ]; do sleep 0.05; done");
+        ProcessPool pool = open(pool().run("k", program));
+        for (RemoteOperation torn : List.of(noExitCode, noPid)) {
+            Observation.Failed failed = (Observation.Failed) awaitEnd(pool, torn);
+            assertThat(failed.retrying()).isEqualTo(Retrying.ALLOWED);
+            assertThat(failed.message()).contains("without an exit code");
+        }
+        RemoteOperation running = start(pool, request());
+        awaitFile(running, "process.properties");
+        awaitFile(running, "streamed.properties");
+        pool.close();
+        Files.writeString(file(running, "process.properties"), "");
+        Files.writeString(file(running, "streamed.properties"), "lines=\\u00\nstdout=a");
+        ProcessPool next = open(pool().run("k", program));
+        assertThat(next.room()).isEqualTo(3);
+        Files.createFile(gate);
+        assertThat(awaitEnd(next, running)).isInstanceOf(Observation.Succeeded.class);
+        assertThat(lines(running, "stdout")).containsExactly("begun");
+    }
+
     /** As after an outage of the database, in which nobody could ask. */
     @Test
     void endThatNobodyWasTold_isKept_howeverLongAgoItWas() throws IOException {
