@@ -196,6 +196,43 @@ class ProcessPoolTest {
         assertThat(lines.get(150)).isEqualTo("line 999");
     }
 
+    /** The attempts of a job share its log, which remembers 8,192 lines and then takes no more. */
+    @Test
+    void moreLinesThanTheLogRemembers_areLeftOut_andNoneComesTwice() throws IOException {
+        Path program = program("i=0; while [ $i -lt 5000 ]; do echo line $i; i=$((i+1)); done");
+        ProcessPoolBuilder builder = pool().maxLogLines(8_000).run("k", program);
+        StartRequest first = request();
+        RemoteOperation one = start(open(builder), first);
+        awaitStreamed(one);
+        replayed(builder, one);
+        assertThat(logs.tail(one.jobId(), 1).appended()).isEqualTo(5_000);
+        RemoteOperation two = start(replayed(builder, one), new StartRequest(first.job(), 2, UUID.randomUUID()));
+        awaitStreamed(two);
+        assertThat(logs.tail(one.jobId(), 1).appended()).isEqualTo(8_000); // what fits, in batches of 500
+        replayed(builder, one, two);
+        assertThat(logs.tail(one.jobId(), 1).appended()).isEqualTo(8_000);
+    }
+
+    /** A pool in the place of the last one that has sent all of this again. */
+    private ProcessPool replayed(ProcessPoolBuilder builder, RemoteOperation... operations) throws IOException {
+        open.get(open.size() - 1).close();
+        for (RemoteOperation operation : operations) {
+            Files.delete(file(operation, "streamed.properties"));
+        }
+        ProcessPool next = open(builder);
+        for (RemoteOperation operation : operations) {
+            awaitStreamed(operation);
+        }
+        return next;
+    }
+
+    private void awaitStreamed(RemoteOperation operation) {
+        awaitFile(operation, "streamed.properties");
+        await().atMost(PATIENCE)
+                .until(() ->
+                        Files.readString(file(operation, "streamed.properties")).contains("done"));
+    }
+
     @Test
     void exitCode_isAFailureThatMayBeRetried_withWhatItSaid() throws IOException {
         ProcessPool pool = running("echo 'no such customer' >&2", "exit 3");
