@@ -28,7 +28,7 @@ final class BackendWork {
     private final Map<String, ThreadPoolExecutor> executors = new HashMap<>();
     private final Map<String, TimedTask> inHand = new ConcurrentHashMap<>();
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition ended = lock.newCondition();
+    private final Condition allEnded = lock.newCondition();
     private boolean closed;
 
     BackendWork(int threads, Duration callTimeout, LongSupplier clock) {
@@ -76,7 +76,9 @@ final class BackendWork {
             lock.lock();
             try {
                 inHand.remove(key);
-                ended.signalAll();
+                if (inHand.isEmpty()) {
+                    allEnded.signalAll();
+                }
             } finally {
                 lock.unlock();
             }
@@ -104,8 +106,10 @@ final class BackendWork {
     }
 
     /**
-     * Waits until all is done that was given, but for calls that take too long.
+     * Waits until all is done that was given, but for calls that take too long. Looks for those every now and then, not at
+     * each end: each look goes through all that is in hand.
      *
+     * @param patience how long to wait in all
      * @return how many calls have begun to take too long meanwhile
      */
     int awaitEnd(Duration patience) throws InterruptedException {
@@ -114,7 +118,7 @@ final class BackendWork {
         lock.lock();
         try {
             while (inHand.values().stream().anyMatch(task -> !task.isOverdue()) && clock.getAsLong() - until < 0) {
-                ended.await(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+                allEnded.await(LOOK_MILLIS, TimeUnit.MILLISECONDS);
                 lock.unlock(); // what is given back meanwhile takes a statement
                 try {
                     overdue += interruptOverdue();
@@ -139,6 +143,8 @@ final class BackendWork {
     /**
      * Begins nothing more, waits for what runs, and interrupts the backends' calls that take longer. Says whether all
      * has ended.
+     *
+     * @param patience how long to wait, before and again after the interrupts, for all together
      */
     boolean close(Duration patience) {
         lock.lock();
@@ -151,15 +157,23 @@ final class BackendWork {
         try {
             awaitEnd(patience);
             inHand.values().forEach(task -> task.interruptIfLonger(Duration.ZERO));
-            for (ThreadPoolExecutor executor : executors.values()) {
-                if (!executor.awaitTermination(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-                    return false;
-                }
-            }
-            return true;
+            return awaitAll(patience);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
+        }
+    }
+
+    private boolean awaitAll(Duration patience) throws InterruptedException {
+        lock.lock();
+        try {
+            long left = patience.toNanos();
+            while (!inHand.isEmpty() && left > 0) {
+                left = allEnded.awaitNanos(left);
+            }
+            return inHand.isEmpty();
+        } finally {
+            lock.unlock();
         }
     }
 
