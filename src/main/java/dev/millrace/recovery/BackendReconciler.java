@@ -95,9 +95,10 @@ public final class BackendReconciler implements AutoCloseable {
         this.work = new BackendWork(settings.concurrency(), settings.callTimeout(), clock);
         KnownOperations known = new KnownOperations();
         Complaints complaints = new Complaints();
-        Orphans orphans = new Orphans(registry, known, tally, complaints);
-        JobCare care = new JobCare(stores, settings, node, registry, known, orphans, tally);
-        this.sweep = new BackendSweep(stores, settings, registry, work, known, care, tally, complaints, clock);
+        Errands errands = new Errands(work, tally, complaints);
+        Orphans orphans = new Orphans(stores.remote(), registry, errands, known, tally, complaints);
+        JobCare care = new JobCare(stores, settings, node, registry, known, tally);
+        this.sweep = new BackendSweep(stores, settings, registry, work, known, care, orphans, errands, tally, clock);
         this.sweeps = new Loop("millrace-backend-reconciler", this::round);
     }
 

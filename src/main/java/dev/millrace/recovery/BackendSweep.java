@@ -2,12 +2,9 @@ package dev.millrace.recovery;
 
 import dev.millrace.backend.Backend;
 import dev.millrace.backend.Backend.Capability;
-import dev.millrace.internal.Complaints;
 import dev.millrace.job.JobSpec;
 import dev.millrace.recovery.BackendTally.Event;
-import dev.millrace.store.LeaseLostException;
 import dev.millrace.store.ReconcilableJobs.Candidate;
-import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.types.JobStatus;
 import java.time.Duration;
 import java.time.Instant;
@@ -47,8 +44,9 @@ final class BackendSweep {
     private final BackendWork work;
     private final KnownOperations known;
     private final JobCare care;
+    private final Orphans orphans;
+    private final Errands errands;
     private final BackendTally tally;
-    private final Complaints complaints;
     private final LongSupplier clock;
     private @Nullable Long listedAt;
     private volatile @Nullable Throwable outage;
@@ -60,8 +58,9 @@ final class BackendSweep {
             BackendWork work,
             KnownOperations known,
             JobCare care,
+            Orphans orphans,
+            Errands errands,
             BackendTally tally,
-            Complaints complaints,
             LongSupplier clock) {
         this.stores = stores;
         this.settings = settings;
@@ -69,8 +68,9 @@ final class BackendSweep {
         this.work = work;
         this.known = known;
         this.care = care;
+        this.orphans = orphans;
+        this.errands = errands;
         this.tally = tally;
-        this.complaints = complaints;
         this.clock = clock;
     }
 
@@ -119,18 +119,23 @@ final class BackendSweep {
         Instant now = stores.reconcilable().probe();
         List<Candidate> candidates = candidates();
         registry.lookFor(unknownBackends(candidates));
-        Set<String> live = new HashSet<>();
+        Set<String> claimed = new HashSet<>();
         candidates.sort(ORDER);
         for (Candidate candidate : candidates) {
-            live.add(candidate.jobId());
-            if (isForUs(candidate) || hasOrphans(candidate)) {
+            if (candidate.status() != JobStatus.QUEUED) {
+                claimed.add(candidate.jobId()); // and has one operation that is no orphan, if that is all it has
+            }
+            if (isForUs(candidate)) {
                 tally.add(Event.FOUND);
-                give(threadsFor(candidate.backend()), candidate.jobId(), now);
+                errands.forJob(
+                        threadsFor(candidate.backend()),
+                        candidate.jobId(),
+                        task -> care.look(candidate.jobId(), now, task));
             }
         }
         for (String jobId : known.jobs()) {
-            if (!live.contains(jobId)) {
-                give(threadsFor(known.of(jobId)), jobId, now);
+            if (known.of(jobId).size() > 1 || !claimed.contains(jobId)) {
+                errands.forThe(NO_BACKEND, "orphans of " + jobId, task -> orphans.look(jobId));
             }
         }
         list();
@@ -171,26 +176,12 @@ final class BackendSweep {
         return ours && (!queued || candidate.due());
     }
 
-    /** Nothing of a queued job should run; what does is of an attempt that somebody has ended. */
-    private boolean hasOrphans(Candidate candidate) {
-        return candidate.status() == JobStatus.QUEUED
-                && !known.of(candidate.jobId()).isEmpty();
-    }
-
     private static boolean isRemote(Candidate candidate) {
         return !candidate.backend().equals(JobSpec.LOCAL_BACKEND);
     }
 
     private String threadsFor(String backend) {
         return registry.find(backend) == null ? NO_BACKEND : backend;
-    }
-
-    private String threadsFor(List<KnownOperations.Known> operations) {
-        return operations.isEmpty() ? NO_BACKEND : threadsFor(operations.get(0).backend());
-    }
-
-    private void give(String threads, String jobId, Instant now) {
-        work.give(threads, jobId, task -> act(jobId, () -> care.look(jobId, now, task)));
     }
 
     /** What backends say that they run, for {@link Orphans} to look at; not at each sweep, since it may be dear. */
@@ -203,43 +194,11 @@ final class BackendSweep {
         listedAt = now;
         for (Backend backend : registry.all().values()) {
             if (backend.capabilities().contains(Capability.LIST)) {
-                String key = "list of " + backend.name();
-                work.give(
+                errands.forThe(
                         backend.name(),
-                        " " + key, // no job's
-                        task -> act(key, () -> known.addListed(backend.name(), task.call(backend::operations))));
+                        "list of " + backend.name(),
+                        task -> known.addListed(backend.name(), task.call(backend::operations)));
             }
-        }
-    }
-
-    private interface Step {
-        void run() throws Exception;
-    }
-
-    /** Whatever goes wrong with one job stays with it. */
-    private void act(String about, Step step) {
-        try {
-            step.run();
-            complaints.settled(about);
-        } catch (LeaseLostException e) {
-            tally.add(Event.LEASED);
-        } catch (Throwable e) {
-            tally.error(e);
-            try {
-                complain(about, e);
-            } catch (Throwable again) {
-                e.addSuppressed(again); // a logger may fail for the reason that it should report
-            }
-        }
-    }
-
-    private void complain(String about, Throwable e) {
-        if (e instanceof StoreUnavailableException) {
-            LOG.debug("\"{}\" could not be dealt with, since the store does not answer.", about, e);
-        } else if (complaints.isNew(about)) {
-            LOG.warn("\"{}\" could not be dealt with, and is tried again by the next sweep.", about, e);
-        } else {
-            LOG.debug("\"{}\" could not be dealt with again.", about, e);
         }
     }
 

@@ -36,7 +36,6 @@ final class JobCare {
     private final String node;
     private final BackendRegistry registry;
     private final KnownOperations known;
-    private final Orphans orphans;
     private final AttemptCare attempts;
     private final BackendTally tally;
 
@@ -51,36 +50,22 @@ final class JobCare {
             String node,
             BackendRegistry registry,
             KnownOperations known,
-            Orphans orphans,
             BackendTally tally) {
         this.stores = stores;
         this.settings = settings;
         this.node = node;
         this.registry = registry;
         this.known = known;
-        this.orphans = orphans;
         this.attempts = new AttemptCare(stores, settings, node, known, tally);
         this.tally = tally;
     }
 
     /** @param now the database's time, from before the job is read */
     void look(String jobId, Instant now, TimedTask task) throws Exception {
-        // Before the job is read: an operation that is known by then is of an attempt that the read shows, or that is
-        // over. One
-        // that becomes known meanwhile may be of an attempt that it doesn't show yet.
-        var operations = known.of(jobId);
         Claim claim = stores.remote().get(jobId).orElse(null);
-        try {
-            // First, as it goes by the job as it was read: what is started below is no orphan.
-            orphans.end(operations, claim, task);
-        } finally {
-            if (claim != null) {
-                act(claim, now, task);
-            }
+        if (claim == null) {
+            return;
         }
-    }
-
-    private void act(Claim claim, Instant now, TimedTask task) throws Exception {
         Job job = claim.job();
         if (job.status() == JobStatus.QUEUED) {
             queued(claim, task);

@@ -6,6 +6,7 @@ import dev.millrace.backend.RemoteOperation;
 import dev.millrace.internal.Complaints;
 import dev.millrace.recovery.KnownOperations.Known;
 import dev.millrace.store.Claim;
+import dev.millrace.store.RemoteJobs;
 import dev.millrace.types.JobStatus;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
@@ -15,33 +16,43 @@ import org.slf4j.LoggerFactory;
 /**
  * Ends operations whose attempt is over: that of a job which took longer than its maximum duration and was failed by
  * the {@link JobReconciler}, whose row was deleted, or which has another attempt by now. No lease is needed for it,
- * since a token that the job has lost never comes back.
+ * since a token that the job has lost never comes back. Each is an errand of its own: a backend that hangs in it keeps the
+ * job, which may have another attempt to be begun, from nothing.
  */
 final class Orphans {
     private static final Logger LOG = LoggerFactory.getLogger(Orphans.class);
 
+    private final RemoteJobs remote;
     private final BackendRegistry registry;
+    private final Errands errands;
     private final KnownOperations known;
     private final BackendTally tally;
     private final Complaints complaints;
 
-    Orphans(BackendRegistry registry, KnownOperations known, BackendTally tally, Complaints complaints) {
+    Orphans(
+            RemoteJobs remote,
+            BackendRegistry registry,
+            Errands errands,
+            KnownOperations known,
+            BackendTally tally,
+            Complaints complaints) {
+        this.remote = remote;
         this.registry = registry;
+        this.errands = errands;
         this.known = known;
         this.tally = tally;
         this.complaints = complaints;
     }
 
-    /**
-     * Ends all of these operations of a job but that of its live attempt.
-     *
-     * @param operations those that were known before the job was read
-     * @param claim the job as it was read; null if it is gone
-     */
-    void end(Collection<Known> operations, @Nullable Claim claim, TimedTask task) throws Exception {
+    /** Has all operations of a job ended but that of its live attempt. */
+    void look(String jobId) {
+        // Before the job is read: an operation that is known by then is of an attempt that the read shows, or that is
+        // over. One that becomes known meanwhile may be of an attempt that it doesn't show yet.
+        Collection<Known> operations = known.of(jobId);
+        Claim claim = remote.get(jobId).orElse(null);
         for (Known operation : operations) {
             if (!isLive(operation, claim)) {
-                end(operation, claim, task);
+                end(operation, claim);
             }
         }
     }
@@ -52,7 +63,7 @@ final class Orphans {
                 && !claim.job().status().isFinal();
     }
 
-    private void end(Known orphan, @Nullable Claim claim, TimedTask task) throws Exception {
+    private void end(Known orphan, @Nullable Claim claim) {
         RemoteOperation operation = orphan.operation();
         Backend backend = registry.find(orphan.backend());
         boolean succeeded = claim != null
@@ -73,6 +84,11 @@ final class Orphans {
             }
             return;
         }
+        errands.forThe(orphan.backend(), "orphaned operation " + operation.token(), task -> end(orphan, backend, task));
+    }
+
+    private void end(Known orphan, Backend backend, TimedTask task) throws Exception {
+        RemoteOperation operation = orphan.operation();
         // One that was never confirmed may not have come in yet: a backend that can remember will not run it then.
         boolean confirmed = operation.operationId() != null;
         if (confirmed && task.call(() -> backend.observe(operation)).hasEnded()) {

@@ -649,6 +649,33 @@ class BackendReconcilerTest {
         assertThat(get(job).status()).isEqualTo(JobStatus.QUEUED);
     }
 
+    /** Neither its next attempt nor its cancellation has to wait for that of the last one. */
+    @Test
+    void orphanWhoseCancellationHangs_keepsItsJobFromNothing() {
+        BackendReconciler hasty = reconciler(SETTINGS.withCallTimeout(ofMillis(300)), farm);
+        Job job = submit();
+        assertThat(hasty.tick().started()).isOne();
+        UUID orphan = farm.token(job.id());
+        CountDownLatch never = new CountDownLatch(1);
+        farm.onCancel = operation -> {
+            while (operation.token().equals(orphan) && never.getCount() > 0) {
+                LockSupport.parkNanos(1_000_000); // deaf to interrupts
+            }
+            farm.end(operation.token(), new Observation.Cancelled());
+        };
+        store.jobs().compareAndSet(get(job), get(job).withStatus(JobStatus.QUEUED));
+        BackendReport report = hasty.tick();
+        assertThat(report.overdue()).isOne();
+        assertThat(report.started()).isOne();
+        assertThat(farm.token(job.id())).isNotEqualTo(orphan);
+        assertThat(hasty.status().inHand()).isOne();
+        store.jobs().cancel(job.id(), "me", null);
+        assertThat(hasty.tick().cancelled()).isOne();
+        assertThat(get(job).status()).isEqualTo(JobStatus.CANCELLED);
+        never.countDown();
+        await().until(() -> hasty.status().inHand() == 0);
+    }
+
     @Test
     void endThatAnotherProcessHasWritten_isNoOrphan() {
         Job job = started();
