@@ -66,9 +66,10 @@ public interface Backend {
     }
 
     /**
-     * {@return how many operations it would take on at this moment, as a hint; by default as many as you like} While
-     * that is zero, queued jobs stay queued, where they wait in the order of their priority, cost no attempt and can be
-     * cancelled at once. A start may come nevertheless.
+     * {@return how many operations it would take on at this moment, as a hint; by default as many as you like} Asked
+     * once in a sweep, which begins no more attempts than this; what it began before and the backend has not answered yet is
+     * taken off. The other jobs stay queued, where they wait in the order of their priority and due time, cost no attempt
+     * and can be cancelled at once. More starts may come nevertheless: repeated ones, and from other processes.
      *
      * @throws Exception if that can't be known: nothing is started
      */

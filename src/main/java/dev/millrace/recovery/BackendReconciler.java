@@ -16,9 +16,10 @@ import org.slf4j.LoggerFactory;
  * Looks after jobs of remote backends. Each sweep
  *
  * <ul>
- *   <li>begins attempts at queued jobs whose time has come and whose backend has room, the most urgent and oldest
- *       first, and has the backend start them. The attempt is in the database before the backend is asked, with the
- *       token by which the backend knows it, so one whose answer was lost is asked for again rather than started twice;
+ *   <li>begins attempts at queued jobs whose time has come, as many as their backend has room for, the most urgent ones
+ *       first and of those the ones that have been due for longest, and has the backend start them. The attempt is in the
+ *       database before the backend is asked, with the token by which the backend knows it, so one whose answer was lost is
+ *       asked for again rather than started twice;
  *   <li>asks the backend how running attempts are, and writes their progress and their end. A failed one is retried as
  *       the job's retry policy says. While nothing is new it writes a sign of life once in a heartbeat interval; no
  *       remote job is failed for want of one;
@@ -98,7 +99,18 @@ public final class BackendReconciler implements AutoCloseable {
         Errands errands = new Errands(work, tally, complaints);
         Orphans orphans = new Orphans(stores.remote(), registry, errands, known, tally, complaints);
         JobCare care = new JobCare(stores, settings, node, registry, known, tally);
-        this.sweep = new BackendSweep(stores, settings, registry, work, known, care, orphans, errands, tally, clock);
+        this.sweep = new BackendSweep(
+                stores,
+                settings,
+                registry,
+                work,
+                known,
+                care,
+                orphans,
+                new Backlog(errands, care, tally),
+                errands,
+                tally,
+                clock);
         this.sweeps = new Loop("millrace-backend-reconciler", this::round);
     }
 

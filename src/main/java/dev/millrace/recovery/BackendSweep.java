@@ -12,7 +12,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -29,11 +31,11 @@ final class BackendSweep {
 
     private static final Duration LISTING = Duration.ofSeconds(30);
 
-    /** Those first that run already, then the most urgent ones, and the oldest of them. */
+    /** Those first that run already, then the most urgent ones, and those of them that have been due for longest. */
     private static final Comparator<Candidate> ORDER = Comparator.comparing(
                     (Candidate candidate) -> candidate.status() == JobStatus.QUEUED)
             .thenComparing(Candidate::priority)
-            .thenComparing(Candidate::createdAt)
+            .thenComparing(Candidate::dueAt)
             .thenComparing(Candidate::jobId);
 
     private static final Logger LOG = LoggerFactory.getLogger(BackendSweep.class);
@@ -45,6 +47,7 @@ final class BackendSweep {
     private final KnownOperations known;
     private final JobCare care;
     private final Orphans orphans;
+    private final Backlog backlog;
     private final Errands errands;
     private final BackendTally tally;
     private final LongSupplier clock;
@@ -59,6 +62,7 @@ final class BackendSweep {
             KnownOperations known,
             JobCare care,
             Orphans orphans,
+            Backlog backlog,
             Errands errands,
             BackendTally tally,
             LongSupplier clock) {
@@ -69,6 +73,7 @@ final class BackendSweep {
         this.known = known;
         this.care = care;
         this.orphans = orphans;
+        this.backlog = backlog;
         this.errands = errands;
         this.tally = tally;
         this.clock = clock;
@@ -120,12 +125,17 @@ final class BackendSweep {
         List<Candidate> candidates = candidates();
         registry.lookFor(unknownBackends(candidates));
         Set<String> claimed = new HashSet<>();
+        Map<Backend, List<String>> queued = new TreeMap<>(Comparator.comparing(Backend::name));
         candidates.sort(ORDER);
         for (Candidate candidate : candidates) {
             if (candidate.status() != JobStatus.QUEUED) {
                 claimed.add(candidate.jobId()); // and has one operation that is no orphan, if that is all it has
             }
-            if (isForUs(candidate)) {
+            Backend backend = registry.find(candidate.backend());
+            if (backend != null && mayBegin(candidate)) {
+                tally.add(Event.FOUND);
+                queued.computeIfAbsent(backend, its -> new ArrayList<>()).add(candidate.jobId());
+            } else if (isForUs(candidate)) {
                 tally.add(Event.FOUND);
                 errands.forJob(
                         threadsFor(candidate.backend()),
@@ -133,6 +143,7 @@ final class BackendSweep {
                         task -> care.look(candidate.jobId(), now, task));
             }
         }
+        queued.forEach(backlog::begin);
         for (String jobId : known.jobs()) {
             if (known.of(jobId).size() > 1 || !claimed.contains(jobId)) {
                 errands.forThe(NO_BACKEND, "orphans of " + jobId, task -> orphans.look(jobId));
@@ -163,7 +174,11 @@ final class BackendSweep {
         return unknown;
     }
 
-    /** Whether something is to be done, as far as can be seen without reading the job. */
+    private static boolean mayBegin(Candidate candidate) {
+        return candidate.status() == JobStatus.QUEUED && candidate.due() && !candidate.cancellationRequested();
+    }
+
+    /** Whether something else is to be done, as far as can be seen without reading the job. */
     private boolean isForUs(Candidate candidate) {
         boolean queued = candidate.status() == JobStatus.QUEUED;
         if (queued && candidate.cancellationRequested()) {

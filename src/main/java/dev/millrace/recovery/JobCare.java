@@ -60,7 +60,23 @@ final class JobCare {
         this.tally = tally;
     }
 
-    /** @param now the database's time, from before the job is read */
+    /** Begins an attempt at a queued job whose turn it is. */
+    void begin(String jobId, TimedTask task) throws Exception {
+        Claim claim = stores.remote().get(jobId).orElse(null);
+        if (claim == null || claim.job().status() != JobStatus.QUEUED) {
+            return; // somebody else was faster
+        }
+        Backend backend = registry.find(claim.job().spec().backend());
+        if (backend != null) {
+            underLease(claim, task, lease -> attempts.begin(claim.job(), backend, lease, task));
+        }
+    }
+
+    /**
+     * Does what is to be done, but for beginning an attempt.
+     *
+     * @param now the database's time, from before the job is read
+     */
     void look(String jobId, Instant now, TimedTask task) throws Exception {
         Claim claim = stores.remote().get(jobId).orElse(null);
         if (claim == null) {
@@ -82,15 +98,8 @@ final class JobCare {
             if (job.state().percentComplete() != null || job.state().currentPhase() != null) {
                 underLease(claim, task, lease -> clearProgress(job, lease));
             }
-        } else {
-            Backend backend = registry.find(job.spec().backend());
-            if (backend == null) {
-                missing(claim, task);
-            } else if (task.call(backend::room) <= 0) {
-                tally.add(Event.WAITING);
-            } else {
-                underLease(claim, task, lease -> attempts.begin(job, backend, lease, task));
-            }
+        } else if (registry.find(job.spec().backend()) == null) {
+            missing(claim, task);
         }
     }
 

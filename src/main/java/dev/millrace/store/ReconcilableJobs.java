@@ -83,7 +83,7 @@ public interface ReconcilableJobs {
      * @param due whether its next attempt may begin, as far as its back-off goes
      * @param showsProgress whether it has a percentage or a phase
      * @param priority how urgent it is
-     * @param createdAt when it was created
+     * @param dueAt when its next attempt may begin, as far as its back-off goes; when it was created if it has none
      */
     record Candidate(
             String jobId,
@@ -94,7 +94,7 @@ public interface ReconcilableJobs {
             boolean due,
             boolean showsProgress,
             Priority priority,
-            Instant createdAt) {}
+            Instant dueAt) {}
 
     /**
      * A claimed job that is overdue.

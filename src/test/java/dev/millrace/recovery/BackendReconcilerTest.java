@@ -725,6 +725,51 @@ class BackendReconcilerTest {
     }
 
     @Test
+    void noMoreJobsAreBegunThanThereIsRoomFor_andThoseThatAreDueForLongestComeFirst() {
+        farm.room = 3; // also while they are started
+        List<String> ids = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            ids.add(submit().id());
+        }
+        Job again = submit(RetryPolicy.fixed(2, Duration.ZERO));
+        set(again, EXECUTION_JOBS.NEXT_RETRY_AT, store.clock().now().minus(ofHours(1)));
+        Job urgent = submit(newJob("farm").withPriority(Priority.HIGH));
+        BackendReport report = reconciler.tick();
+        assertThat(report.begun()).isEqualTo(3);
+        assertThat(report.waiting()).isEqualTo(11);
+        assertThat(farm.roomAsked).hasValue(1);
+        assertThat(farm.requests)
+                .extracting(request -> request.job().id())
+                .containsExactlyInAnyOrder(urgent.id(), again.id(), ids.get(0));
+        reconciler(SETTINGS.withConcurrency(1), farm).tick();
+        assertThat(farm.requests.subList(3, 6))
+                .extracting(request -> request.job().id())
+                .containsExactly(ids.get(1), ids.get(2), ids.get(3));
+    }
+
+    @Test
+    void startsThatAreUnderWay_takeRoom() {
+        CountDownLatch never = new CountDownLatch(1);
+        farm.room = 2; // which does not know of them yet
+        farm.beforeStart = operation -> {
+            while (never.getCount() > 0) {
+                LockSupport.parkNanos(1_000_000); // deaf to interrupts
+            }
+        };
+        for (int i = 0; i < 6; i++) {
+            submit();
+        }
+        BackendReconciler hasty = reconciler(SETTINGS.withCallTimeout(ofMillis(300)), farm);
+        assertThat(hasty.tick().begun()).isEqualTo(2);
+        BackendReport meanwhile = hasty.tick();
+        assertThat(meanwhile.begun()).isZero();
+        assertThat(meanwhile.waiting()).isEqualTo(4);
+        never.countDown();
+        await().until(() -> hasty.status().inHand() == 0);
+        assertThat(hasty.tick().begun()).isEqualTo(2);
+    }
+
+    @Test
     void queuedJobsWithARequest_localOnesToo_areCancelled() {
         NewJob local = NewJob.of("job-" + UUID.randomUUID(), "k", JsonText.of("{}"));
         Job job = submit(local);

@@ -41,6 +41,7 @@ final class FakeBackend implements Backend {
     volatile Hook beforeObserve = operation -> {};
     volatile Hook onCancel;
     volatile int room = Integer.MAX_VALUE;
+    final AtomicInteger roomAsked = new AtomicInteger();
 
     FakeBackend(String name) {
         this.name = name;
@@ -76,6 +77,7 @@ final class FakeBackend implements Backend {
 
     @Override
     public int room() {
+        roomAsked.incrementAndGet();
         return room;
     }
 

@@ -121,7 +121,7 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
                                 due,
                                 showsProgress,
                                 EXECUTION_JOBS.PRIORITY,
-                                EXECUTION_JOBS.CREATED_AT)
+                                DSL.coalesce(EXECUTION_JOBS.NEXT_RETRY_AT, EXECUTION_JOBS.CREATED_AT))
                         .from(EXECUTION_JOBS)
                         .where(HoldSwitch.NOT_HELD)
                         .and(RECONCILABLE)
