@@ -6,6 +6,7 @@ import dev.millrace.internal.ProcessName;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -115,7 +116,8 @@ public final class BackendReconciler implements AutoCloseable {
     }
 
     /**
-     * Starts the loop: a sweep at once, and then one at each interval. Starting it again has no effect.
+     * Starts the loop: a sweep at once, and then one at each interval, less up to a quarter at random. Starting it again has
+     * no effect.
      *
      * @throws IllegalStateException if it is closed
      */
@@ -175,11 +177,15 @@ public final class BackendReconciler implements AutoCloseable {
         }
     }
 
-    private Duration round() {
+    /** One round: a sweep, and how long to wait until the next one. Processes that started together don't stay so. */
+    Duration round() {
         long began = clock.getAsLong();
         sweepOnce(settings.backendSweepInterval());
-        Duration rest = settings.backendSweepInterval().minusNanos(clock.getAsLong() - began);
-        Duration least = settings.backendSweepInterval().dividedBy(10);
+        Duration interval = settings.backendSweepInterval()
+                .multipliedBy(ThreadLocalRandom.current().nextInt(75, 101))
+                .dividedBy(100);
+        Duration rest = interval.minusNanos(clock.getAsLong() - began);
+        Duration least = interval.dividedBy(10);
         return rest.compareTo(least) < 0 ? least : rest;
     }
 

@@ -6,7 +6,8 @@ import java.time.Duration;
 /**
  * How a {@link BackendReconciler} works. Immutable.
  *
- * @param backendSweepInterval from the start of one sweep to that of the next; 10 ms to a day, 5 s by default. A queued
+ * @param backendSweepInterval from the start of one sweep to that of the next, less up to a quarter at random; 10 ms to a
+ *     day, 5 s by default. A queued
  *     job waits this long at most before it is started, and so does a cancellation request
  * @param lease how long the lease for one job lasts without being renewed, which is how long its job waits after its
  *     holder has died, and how often it is renewed; 30 s and 10 s by default

@@ -35,9 +35,9 @@ public interface ReconcilableJobs {
     List<Suspect> suspects(String after, int limit);
 
     /**
-     * Jobs that have not ended, and for which something may have to be done beside claiming them: all but local ones that
-     * wait in the queue for their first claim, with nobody wanting to cancel them. However many of those there are costs
-     * nothing. In the order of status and id, to be asked for in pages, of which each costs what
+     * Jobs that have not ended, and that a {@code BackendReconciler} may have to act on: those of remote backends, and local
+     * ones that are queued although somebody wants them cancelled, or with the progress of an earlier attempt. However many
+     * local jobs wait in the queue for their first claim costs nothing. In the order of status and id, to be asked for in pages, of which each costs what
      * there is of its statuses, so rather a few large ones than many small ones. A job that changes its status meanwhile may
      * come twice, or not until the next time.
      *

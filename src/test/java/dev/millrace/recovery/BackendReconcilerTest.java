@@ -41,6 +41,7 @@ import dev.millrace.types.Priority;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -824,6 +825,29 @@ class BackendReconcilerTest {
         assertThat(looping.status().running()).isFalse();
         assertThat(dsl.fetchCount(LEASES)).as("leases left").isZero();
         assertThatThrownBy(looping::tick).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void sweeps_comeAtTheInterval_lessUpToAQuarterAtRandom() {
+        Set<Duration> pauses = new HashSet<>();
+        BackendReconciler still = new BackendReconciler(
+                SETTINGS,
+                new BackendStores(
+                        store.reconcilable(),
+                        store.remote(),
+                        store.jobs(),
+                        store.leases(),
+                        store.results(),
+                        store.controls()),
+                List.of(),
+                new ManualClock());
+        open.add(still);
+        for (int round = 0; round < 20; round++) {
+            Duration pause = still.round();
+            assertThat(pause).isBetween(ofMillis(3_750), ofSeconds(5));
+            pauses.add(pause);
+        }
+        assertThat(pauses).hasSizeGreaterThan(1);
     }
 
     @Test

@@ -50,6 +50,11 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
                     .and(EXECUTION_JOBS.ATTEMPT_COUNT.eq(DSL.inline(0)))
                     .and(DSL.not(DSL.condition(EXECUTION_JOBS.CANCELLATION_REQUESTED)))));
 
+    /** Of those in that index, what only a {@code BackendReconciler} acts on. */
+    private static final Condition FOR_BACKENDS = DSL.not(LOCAL)
+            .or(JobRows.QUEUED.and(
+                    DSL.condition(EXECUTION_JOBS.CANCELLATION_REQUESTED).or(PostgresRemoteJobs.SHOWS_PROGRESS)));
+
     private final Database database;
     private final JobRows rows;
 
@@ -105,6 +110,9 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
         Checks.atLeast("limit", limit, 1);
         // By both columns: for ids alone the planner would take the primary key, and walk past all that has ended.
         Field<String> status = EXECUTION_JOBS.STATUS.coerce(SQLDataType.CLOB);
+        Condition behind = after == null
+                ? DSL.noCondition()
+                : DSL.row(status, EXECUTION_JOBS.OPERATION_ID).gt(after.status().literal(), after.jobId());
         Field<Boolean> due = DSL.field(PostgresRemoteJobs.due(DbTime.STATEMENT)
                         .and(Pauses.neither(EXECUTION_JOBS.QUEUE, EXECUTION_JOBS.KIND)))
                 .as("due");
@@ -125,8 +133,8 @@ final class PostgresReconcilableJobs implements ReconcilableJobs {
                         .from(EXECUTION_JOBS)
                         .where(HoldSwitch.NOT_HELD)
                         .and(RECONCILABLE)
-                        .and(DSL.row(status, EXECUTION_JOBS.OPERATION_ID)
-                                .gt(after == null ? "" : after.status().literal(), after == null ? "" : after.jobId()))
+                        .and(FOR_BACKENDS)
+                        .and(behind)
                         .orderBy(status, EXECUTION_JOBS.OPERATION_ID)
                         .limit(DSL.inline(limit))
                         .fetch(row -> new Candidate(

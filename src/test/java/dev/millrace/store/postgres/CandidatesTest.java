@@ -18,6 +18,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jooq.Configuration;
@@ -53,6 +54,16 @@ class CandidatesTest {
         return db.submit(job.withSpec(job.spec().withBackend("farm")));
     }
 
+    private Job running() {
+        Job job = remote();
+        db.dsl
+                .update(EXECUTION_JOBS)
+                .set(EXECUTION_JOBS.STATUS, JobStatus.RUNNING)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(job.id()))
+                .execute();
+        return job;
+    }
+
     @Test
     void neverClaimedJobs_inTheLocalQueue_areNone() {
         db.submit("k");
@@ -60,29 +71,42 @@ class CandidatesTest {
     }
 
     @Test
-    void allOthersThatHaveNotEnded_are() {
-        Job remote = remote();
-        Claim running = db.running("k");
-        Claim retrying = db.running("k");
-        db.work.finish(retrying, new Finish.Retry(Duration.ofHours(1), "again"));
-        Job unplaced = db.submit("k");
-        db.queue.remove(unplaced.id());
+    void jobsOfBackends_are_inAnyStatusButAFinalOne() {
+        Job queued = remote();
+        Job claimed = running();
+        assertThat(candidates()).containsExactlyInAnyOrder(queued.id(), claimed.id());
+    }
+
+    @Test
+    void queuedLocalJobs_thatAreToBeCancelled_orShowProgress_are() {
         Job unwanted = db.submit("k");
         db.dsl
                 .update(EXECUTION_JOBS)
                 .set(EXECUTION_JOBS.CANCELLATION_REQUESTED, true)
                 .where(EXECUTION_JOBS.OPERATION_ID.eq(unwanted.id()))
                 .execute();
+        Job putBack = db.submit("k");
+        db.dsl
+                .update(EXECUTION_JOBS)
+                .set(EXECUTION_JOBS.ATTEMPT_COUNT, 1)
+                .set(EXECUTION_JOBS.CURRENT_PHASE, "half")
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(putBack.id()))
+                .execute();
+        assertThat(candidates()).containsExactlyInAnyOrder(unwanted.id(), putBack.id());
+    }
+
+    /** Workers and the other reconciler look after these, of which there may be many. */
+    @Test
+    void otherLocalJobs_areNone() {
+        Claim running = db.running("k");
+        db.jobs.cancel(running.job().id(), null, null);
+        Claim retrying = db.running("k");
+        db.work.finish(retrying, new Finish.Retry(Duration.ofHours(1), "again"));
+        Job unplaced = db.submit("k");
+        db.queue.remove(unplaced.id());
         db.submit("provisioning");
-        Claim provisioning = db.claimOne("provisioning");
-        assertThat(candidates())
-                .containsExactlyInAnyOrder(
-                        remote.id(),
-                        running.job().id(),
-                        retrying.job().id(),
-                        unplaced.id(),
-                        unwanted.id(),
-                        provisioning.job().id());
+        db.claimOne("provisioning");
+        assertThat(candidates()).isEmpty();
     }
 
     @Test
@@ -98,8 +122,15 @@ class CandidatesTest {
     @Test
     void candidate_saysWhatTheLoopDecidesBy() {
         Job remote = remote();
-        Claim running = db.running("k");
-        db.jobs.cancel(running.job().id(), null, null);
+        Job later = remote();
+        Instant due = db.store.clock().now().plus(Duration.ofHours(1));
+        db.dsl
+                .update(EXECUTION_JOBS)
+                .set(EXECUTION_JOBS.NEXT_RETRY_AT, due)
+                .set(EXECUTION_JOBS.CANCELLATION_REQUESTED, true)
+                .set(EXECUTION_JOBS.PERCENT_COMPLETE, 5.0)
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(later.id()))
+                .execute();
         assertThat(db.reconcilable.candidates(null, 100))
                 .containsExactlyInAnyOrder(
                         new Candidate(
@@ -113,25 +144,7 @@ class CandidatesTest {
                                 Priority.NORMAL,
                                 remote.createdAt()),
                         new Candidate(
-                                running.job().id(),
-                                JobStatus.RUNNING,
-                                4,
-                                "local",
-                                true,
-                                true,
-                                true,
-                                Priority.NORMAL,
-                                running.job().createdAt()));
-    }
-
-    @Test
-    void candidate_thatWaitsForItsNextAttempt_isNotDue() {
-        Claim retrying = db.running("k");
-        db.work.finish(retrying, new Finish.Retry(Duration.ofHours(1), "again"));
-        assertThat(db.reconcilable.candidates(null, 100)).singleElement().satisfies(candidate -> {
-            assertThat(candidate.due()).isFalse();
-            assertThat(candidate.showsProgress()).isFalse();
-        });
+                                later.id(), JobStatus.QUEUED, 1, "farm", true, false, true, Priority.NORMAL, due));
     }
 
     @Test
@@ -139,7 +152,8 @@ class CandidatesTest {
         List<String> expected = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             expected.add(remote().id());
-            expected.add(db.running("k").job().id());
+            db.running("k");
+            expected.add(running().id());
         }
         List<String> seen = new ArrayList<>();
         List<Candidate> page = db.reconcilable.candidates(null, 2);
@@ -171,10 +185,10 @@ class CandidatesTest {
             plan(tx, mode);
             long rows = blocks(tx, "execution_jobs");
             long ids = blocks(tx, "execution_jobs_pkey");
-            assertThat(db.store.in(tx).reconcilable().candidates(null, 1_000)).hasSize(40);
+            assertThat(db.store.in(tx).reconcilable().candidates(null, 1_000)).hasSize(20);
             assertThat(blocks(tx, "execution_jobs") - rows).isLessThan(100);
             Candidate last = db.store.in(tx).reconcilable().candidates(null, 10).get(9);
-            assertThat(db.store.in(tx).reconcilable().candidates(last, 1_000)).hasSize(30);
+            assertThat(db.store.in(tx).reconcilable().candidates(last, 1_000)).hasSize(10);
             assertThat(db.store.in(tx).reconcilable().suspects("", 10)).isEmpty();
             assertThat(blocks(tx, "execution_jobs") - rows).isLessThan(400);
             assertThat(blocks(tx, "execution_jobs_pkey") - ids).isLessThan(100);

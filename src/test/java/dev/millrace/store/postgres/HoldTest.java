@@ -13,6 +13,7 @@ import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
+import dev.millrace.job.NewJob;
 import dev.millrace.store.AssignedClaim;
 import dev.millrace.store.AssignedClaim.Takeover;
 import dev.millrace.store.Assignment;
@@ -196,6 +197,8 @@ class HoldTest {
         db.age(tooLong.job().id(), Duration.ofHours(2));
         Job lost = db.submit("lost");
         db.queue.remove(lost.id());
+        NewJob remote = StoreFixture.newJob("k");
+        db.submit(remote.withSpec(remote.spec().withBackend("farm")));
         db.controls.hold("ops", null);
 
         assertThat(db.reconcilable.suspects("", 10)).isEmpty();
@@ -209,7 +212,7 @@ class HoldTest {
 
         db.controls.release("ops");
         assertThat(db.reconcilable.suspects("", 10)).hasSize(2);
-        assertThat(db.reconcilable.candidates(null, 10)).hasSize(3);
+        assertThat(db.reconcilable.candidates(null, 10)).hasSize(1);
         assertThat(db.reconcilable.expire(suspect, RETRY)).isEqualTo(Expiry.ENDED);
         assertThat(db.queue.repair(Duration.ZERO, 10)).isOne();
     }

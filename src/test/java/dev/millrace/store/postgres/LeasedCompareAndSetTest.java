@@ -297,7 +297,7 @@ class LeasedCompareAndSetTest {
             racers.add(() -> {
                 barrier.await(30, TimeUnit.SECONDS);
                 for (int n = 0; n < 60; n++) {
-                    db.reconcilable.candidates(null, 5).forEach(job -> db.jobs.cancel(job.jobId(), null, null));
+                    db.jobs.listActive("race", 5).jobs().forEach(job -> db.jobs.cancel(job.id(), null, null));
                 }
                 return 60;
             });

@@ -280,10 +280,13 @@ final class PlanCases {
                         store -> () -> store.reconcilable().suspects("", 100))
                 .sorting(100)
                 .atMost(225));
-        add(PlanCase.of(
-                        Operation.CANDIDATES,
-                        "all",
-                        store -> () -> store.reconcilable().candidates(null, 1_000))
+        add(PlanCase.of(Operation.CANDIDATES, "20 of backends, of 632", store -> {
+                    for (int i = 0; i < 20; i++) {
+                        NewJob job = NewJob.of("remote-" + i, "k", JsonText.of("{}"));
+                        store.jobs().submit(job.withSpec(job.spec().withBackend("farm")));
+                    }
+                    return () -> store.reconcilable().candidates(null, 1_000);
+                })
                 .sorting(1_000)
                 .atMost(626));
         with(Operation.EXPIRE, "back to the queue", 100, store -> {
