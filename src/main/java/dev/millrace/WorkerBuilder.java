@@ -313,7 +313,7 @@ public final class WorkerBuilder {
     }
 
     /**
-     * Tells this listener what the worker's reconciler and sweeper do, along with those that were given before.
+     * Tells this listener what the worker's reconcilers and sweeper do, along with those that were given before.
      *
      * @param listener is told on a thread of its own
      * @return this builder
@@ -470,6 +470,9 @@ public final class WorkerBuilder {
         recoveryListeners.forEach(listener -> {
             if (reconciler != null) {
                 reconciler.listener(listener);
+            }
+            if (remote != null) {
+                remote.listener(listener);
             }
             if (sweeper != null) {
                 sweeper.listener(listener);

@@ -15,12 +15,17 @@ import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.Cancellation;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
+import dev.millrace.recovery.BackendReport;
 import dev.millrace.recovery.BackendSettings;
+import dev.millrace.recovery.RecoveryListener;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import dev.millrace.worker.Worker;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** A worker looks after the jobs of the backends that it is given. */
@@ -51,6 +56,22 @@ class BackendTest {
             Job job = millrace.submit(SUM, new Sum(1, 2), backend("calculator"));
             assertThat(millrace.await(job, Duration.ofSeconds(30)).status()).isEqualTo(JobStatus.SUCCEEDED);
             assertThat(millrace.results().get(job.id())).contains(JsonText.of("{\"a\":1,\"b\":2}"));
+        }
+    }
+
+    @Test
+    void worker_tellsItsListenersOfItsBackendsSweeps() throws InterruptedException {
+        BlockingQueue<BackendReport> told = new LinkedBlockingQueue<>();
+        RecoveryListener listener = new RecoveryListener() {
+            @Override
+            public void backendSwept(BackendReport report, Duration took) {
+                told.add(report);
+            }
+        };
+        try (Worker worker =
+                worker().backendRecovery(BRISK).recoveryListener(listener).start()) {
+            assertThat(worker).isNotNull();
+            assertThat(told.poll(30, TimeUnit.SECONDS)).isNotNull();
         }
     }
 

@@ -2,6 +2,7 @@ package dev.millrace.micrometer;
 
 import dev.millrace.Millrace;
 import dev.millrace.WorkerBuilder;
+import dev.millrace.recovery.BackendReconciler;
 import dev.millrace.recovery.JobReconciler;
 import dev.millrace.recovery.RetentionSweeper;
 import io.micrometer.core.instrument.Counter;
@@ -61,7 +62,7 @@ public final class MillraceMetrics implements AutoCloseable {
     }
 
     /**
-     * Shows this worker, its reconciler and its sweeper: {@code builder.with(metrics::observe)}.
+     * Shows this worker, its reconcilers and its sweeper: {@code builder.with(metrics::observe)}.
      *
      * @param worker a worker that is being put together
      */
@@ -75,6 +76,15 @@ public final class MillraceMetrics implements AutoCloseable {
      * @param reconciler the reconciler
      */
     public void observe(JobReconciler reconciler) {
+        reconciler.listener(recovery);
+    }
+
+    /**
+     * Shows a reconciler of backends that is no worker's.
+     *
+     * @param reconciler the reconciler
+     */
+    public void observe(BackendReconciler reconciler) {
         reconciler.listener(recovery);
     }
 

@@ -1,5 +1,6 @@
 package dev.millrace.micrometer;
 
+import dev.millrace.recovery.BackendReport;
 import dev.millrace.recovery.RecoveryListener;
 import dev.millrace.recovery.RetentionReport;
 import dev.millrace.recovery.SweepReport;
@@ -15,12 +16,17 @@ final class RecoveryMeters implements RecoveryListener {
     private final MeterRegistry registry;
     private final Counter missed;
     private final AtomicInteger held = new AtomicInteger();
+    private final AtomicInteger waiting = new AtomicInteger();
 
     RecoveryMeters(MeterRegistry registry, Counter missed) {
         this.registry = registry;
         this.missed = missed;
         Gauge.builder("millrace.recoveries.held", held, AtomicInteger::get)
                 .description("Jobs with a stale heartbeat that is not trusted yet, since the database was out of reach")
+                .strongReference(true)
+                .register(registry);
+        Gauge.builder("millrace.backends.waiting", waiting, AtomicInteger::get)
+                .description("Jobs that are due and stay queued, since their backend has no room")
                 .strongReference(true)
                 .register(registry);
     }
@@ -37,6 +43,23 @@ final class RecoveryMeters implements RecoveryListener {
     }
 
     @Override
+    public void backendSwept(BackendReport report, Duration took) {
+        sweep("backends", report.errors()).record(took);
+        atBackend("begun", report.begun());
+        atBackend("succeeded", report.succeeded());
+        atBackend("retried", report.retried());
+        atBackend("failed", report.failed());
+        atBackend("cancelled", report.cancelled());
+        atBackend("missing", report.missing());
+        atBackend("orphaned", report.orphans());
+        Counter.builder("millrace.backends.overdue")
+                .description("Calls of backends that took too long, and were interrupted")
+                .register(registry)
+                .increment(report.overdue());
+        waiting.set(report.waiting());
+    }
+
+    @Override
     public void retentionSwept(RetentionReport report, Duration took) {
         sweep("retention", report.errors()).record(took);
         deleted("jobs", report.jobs());
@@ -47,7 +70,7 @@ final class RecoveryMeters implements RecoveryListener {
 
     private Timer sweep(String loop, int errors) {
         return Timer.builder("millrace.sweep")
-                .description("Sweeps of the recovery and of the retention, and how long they took")
+                .description("Sweeps of the recovery, for backends, and of the retention, and how long they took")
                 .tag("loop", loop)
                 .tag("result", errors == 0 ? "ok" : "failed")
                 .register(registry);
@@ -60,6 +83,14 @@ final class RecoveryMeters implements RecoveryListener {
                 .tag("how", how)
                 .register(registry)
                 .increment(jobs);
+    }
+
+    private void atBackend(String how, int attempts) {
+        Counter.builder("millrace.backends.attempts")
+                .description("Attempts at jobs of backends that began or ended")
+                .tag("how", how)
+                .register(registry)
+                .increment(attempts);
     }
 
     private void deleted(String what, long rows) {

@@ -66,6 +66,7 @@ public final class BackendReconciler implements AutoCloseable {
     private final BackendSweep sweep;
     private final BackendTally tally = new BackendTally();
     private final ReentrantLock oneSweep = new ReentrantLock();
+    private final Listeners listeners = new Listeners("millrace-backend-reconciler");
     final Loop sweeps;
     private volatile boolean closed;
     private volatile @Nullable BackendReport lastSweep;
@@ -113,6 +114,17 @@ public final class BackendReconciler implements AutoCloseable {
                 tally,
                 clock);
         this.sweeps = new Loop("millrace-backend-reconciler", this::round);
+    }
+
+    /**
+     * Tells this listener of each sweep from now on, along with those that were given before.
+     *
+     * @param listener is told on a thread of its own
+     * @return this reconciler
+     */
+    public BackendReconciler listener(RecoveryListener listener) {
+        listeners.add(listener);
+        return this;
     }
 
     /**
@@ -165,6 +177,7 @@ public final class BackendReconciler implements AutoCloseable {
         sweeps.stop();
         boolean sweepEnded = sweeps.awaitEnd(PATIENCE);
         boolean workEnded = work.close(PATIENCE);
+        listeners.close();
         if (!sweepEnded || !workEnded) {
             LOG.warn("What is done for backends' jobs did not end in time: the store or a backend does not answer. Its"
                     + " daemon threads end when they do.");
@@ -192,10 +205,13 @@ public final class BackendReconciler implements AutoCloseable {
     private BackendReport sweepOnce(Duration patience) {
         oneSweep.lock();
         try {
+            long began = clock.getAsLong();
             boolean onHold = sweep.run();
             sweep.overdue(work.awaitEnd(patience));
             BackendReport report = tally.report(onHold);
             lastSweep = report;
+            Duration took = Duration.ofNanos(clock.getAsLong() - began);
+            listeners.tell(listener -> listener.backendSwept(report, took));
             return report;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobSpec;
+import dev.millrace.recovery.BackendReport;
 import dev.millrace.recovery.RetentionReport;
 import dev.millrace.recovery.SweepReport;
 import dev.millrace.store.ClaimRequest.Source;
@@ -82,6 +83,7 @@ class MetricsDocumentTest {
         RecoveryMeters recovery = new RecoveryMeters(registry, missed);
         recovery.swept(new SweepReport(null, 1, 2, 3, 4, 0, 0, 5, 6, 1, null), second);
         recovery.swept(new SweepReport(null, 0, 0, 0, 0, 0, 0, 5, 0, 0, null), second);
+        recovery.backendSwept(new BackendReport(9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 1, 2, 3, 4, 5, null, false), second);
         recovery.retentionSwept(new RetentionReport(1, 2, 3, 4, 0, null, 0, 0, null), second);
         recovery.missed(1);
         FakeCounts counts = new FakeCounts();

@@ -11,6 +11,7 @@ import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
 import dev.millrace.job.RetryPolicy;
+import dev.millrace.recovery.BackendSettings;
 import dev.millrace.recovery.RecoverySettings;
 import dev.millrace.recovery.RetentionSettings;
 import dev.millrace.types.JsonText;
@@ -114,12 +115,15 @@ class MillraceMetricsTest {
     void meters_countWhatSweepsDo_alsoThoseOfNoWorker() {
         try (MillraceMetrics metrics = MillraceMetrics.of(registry);
                 var reconciler = millrace.reconciler(RecoverySettings.DEFAULT);
+                var backends = millrace.backendReconciler(BackendSettings.DEFAULT);
                 var sweeper = millrace.retentionSweeper(RetentionSettings.DEFAULT)) {
             metrics.observe(reconciler);
+            metrics.observe(backends);
             metrics.observe(sweeper);
             reconciler.tick();
+            backends.tick();
             sweeper.tick();
-            await().until(() -> registry.find("millrace.sweep").timers().size() == 2);
+            await().until(() -> registry.find("millrace.sweep").timers().size() == 3);
         }
         assertThat(registry.get("millrace.sweep")
                         .tags("loop", "recovery", "result", "ok")
@@ -132,6 +136,13 @@ class MillraceMetricsTest {
                         .count())
                 .isEqualTo(1);
         assertThat(registry.find("millrace.recoveries").counters()).hasSize(5);
+        assertThat(registry.get("millrace.sweep")
+                        .tags("loop", "backends", "result", "ok")
+                        .timer()
+                        .count())
+                .isEqualTo(1);
+        assertThat(registry.find("millrace.backends.attempts").counters()).hasSize(7);
+        assertThat(gauge("millrace.backends.waiting")).isZero();
     }
 
     @Test

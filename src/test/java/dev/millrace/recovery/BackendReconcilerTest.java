@@ -47,6 +47,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ThreadLocalRandom;
@@ -825,6 +826,30 @@ class BackendReconcilerTest {
         assertThat(looping.status().running()).isFalse();
         assertThat(dsl.fetchCount(LEASES)).as("leases left").isZero();
         assertThatThrownBy(looping::tick).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void sweeps_areTold_whateverAnotherListenerThrows() {
+        List<BackendReport> told = new CopyOnWriteArrayList<>();
+        BackendReconciler its = reconciler(SETTINGS, farm)
+                .listener(new RecoveryListener() {
+                    @Override
+                    public void backendSwept(BackendReport report, Duration took) {
+                        throw new AssertionError("on purpose");
+                    }
+                })
+                .listener(new RecoveryListener() {
+                    @Override
+                    public void backendSwept(BackendReport report, Duration took) {
+                        assertThat(took).isPositive();
+                        told.add(report);
+                    }
+                });
+        submit();
+        BackendReport report = its.tick();
+        its.close();
+        assertThat(told).containsExactly(report);
+        assertThat(report.started()).isOne();
     }
 
     @Test
