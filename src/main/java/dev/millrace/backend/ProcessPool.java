@@ -50,7 +50,7 @@ import org.slf4j.LoggerFactory;
  * that is opened on the same folder knows them by pid and start instant, goes on with their output where the last one
  * was, and learns how those have ended that did so in between. A process that ended with the machine has failed, and is
  * retried. The folder must be on a local disk that outlives the JVM (so not in a container's own file system, nor do
- * processes outlive their container).
+ * processes outlive their container). A service of systemd needs {@code KillMode=process}, or systemd ends them all.
  *
  * <p>Needs a POSIX system with {@code /bin/sh}. Uses two daemon threads, and the JVM has one more for each process that
  * it has started. Safe for use by many threads.

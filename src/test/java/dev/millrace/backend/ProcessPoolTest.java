@@ -489,6 +489,23 @@ class ProcessPoolTest {
         assertThat(last.room()).isEqualTo(4);
     }
 
+    /** As systemd does with a whole control group when a service stops. */
+    @Test
+    void processThatIsTerminatedTogetherWithItsWrapper_isRetried() throws IOException {
+        ProcessPool pool = running("touch started; exec sleep 60");
+        RemoteOperation operation = start(pool, request());
+        awaitFile(operation, "work/started");
+        pool.close();
+        long pid = Long.parseLong(Files.readString(file(operation, "pid")).strip());
+        ProcessHandle wrapper = ProcessHandle.of(pid).orElseThrow();
+        Stream.concat(Stream.of(wrapper), wrapper.descendants().toList().stream())
+                .forEach(ProcessHandle::destroy);
+        awaitFile(operation, "exit");
+        Observation.Failed failed = (Observation.Failed) awaitEnd(open(pool().run("k", program("exit 0"))), operation);
+        assertThat(failed.message()).startsWith("Ended by signal 15");
+        assertThat(failed.retrying()).isEqualTo(Retrying.ALLOWED);
+    }
+
     /** Deleting what a process has left may take long. */
     @Test
     void poolAnswers_whileTheFolderOfAnAttemptIsDeleted() throws IOException {
