@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 @EnabledOnOs({OS.LINUX, OS.MAC})
 class KilledPoolRoundsTest {
-    private static final int ROUNDS = 6;
+    private static final int ROUNDS = 4;
     private static final int JOBS_OF_A_KIND = 5;
     private static final SubmitOption[] IN_POOL = {backend("processes"), retry(RetryPolicy.fixed(2, Duration.ZERO))};
 
