@@ -55,7 +55,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class BackendReconciler implements AutoCloseable {
     /** How long {@link #close} waits for what it waits for, each time. */
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(BackendReconciler.class);
 
@@ -183,10 +183,26 @@ public final class BackendReconciler implements AutoCloseable {
                     + " daemon threads end when they do.");
             return;
         }
+        leave();
+    }
+
+    /** On a thread of its own, as the store may not answer: leases that are not given back run out by themselves. */
+    private void leave() {
+        Thread leaving = new Thread(
+                () -> {
+                    try {
+                        registry.leave();
+                    } catch (RuntimeException e) {
+                        LOG.debug("Its leases were not given back, and run out by themselves.", e);
+                    }
+                },
+                "millrace-backend-leases");
+        leaving.setDaemon(true);
+        leaving.start();
         try {
-            registry.leave();
-        } catch (RuntimeException e) {
-            LOG.debug("Its leases were not given back, and run out by themselves.", e);
+            leaving.join(PATIENCE.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
