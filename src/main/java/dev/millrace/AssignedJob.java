@@ -117,7 +117,7 @@ final class AssignedJob implements AutoCloseable {
 
             @Override
             public List<Claim> recover(Collection<UUID> tokens) {
-                return List.of(); // the next claim finds what an earlier one of the same request has taken
+                return AssignedJob.this.claim(); // it finds what an earlier one of the same request has taken
             }
 
             @Override

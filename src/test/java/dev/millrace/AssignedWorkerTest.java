@@ -23,6 +23,7 @@ import dev.millrace.store.AssignedClaim;
 import dev.millrace.store.Assignment;
 import dev.millrace.store.Assignment.Reason;
 import dev.millrace.store.Controls.Scope;
+import dev.millrace.store.postgres.PostgresStore;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import dev.millrace.worker.InvalidWorkerException;
@@ -30,6 +31,7 @@ import dev.millrace.worker.JobHandler;
 import dev.millrace.worker.StopReason;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -283,6 +285,24 @@ class AssignedWorkerTest {
             }
         }
         assertThat(runs).hasValue(1);
+    }
+
+    /** As the worker asks before it closes, so that it can hand the job back. */
+    @Test
+    void claimWhoseAnswerIsLost_isFoundByItsRecovery() {
+        Job job = millrace.submit(WORK, NOTHING);
+        AssignedClaim request = AssignedClaim.of("assigned", job.id());
+        assertThat(millrace.queue().claim(request)).isInstanceOf(Assignment.Taken.class); // told to nobody
+        try (AssignedJob assigned = new AssignedJob(millrace.queue(), request, () -> {
+            throw new AssertionError("it is held by this request");
+        })) {
+            assertThat(assigned.seenBy(PostgresStore.on(database.dataSource(), database.schema())
+                                    .work())
+                            .recover(List.of()))
+                    .extracting(claim -> claim.job().id())
+                    .containsExactly(job.id());
+            assertThat(assigned.taken()).isTrue();
+        }
     }
 
     @Test

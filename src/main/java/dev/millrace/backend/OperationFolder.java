@@ -68,18 +68,36 @@ final class OperationFolder {
         Path folder = root.resolve(token.toString());
         if (!Files.exists(folder)) {
             Path part = Files.createTempDirectory(root, NEW);
-            Files.createDirectory(part.resolve("work"));
-            write(part.resolve("parameters.json"), parameters);
-            Properties properties = new Properties();
-            properties.setProperty("job", operation.jobId());
-            properties.setProperty("attempt", String.valueOf(operation.attempt()));
-            properties.setProperty("kind", kind);
-            write(part.resolve("operation.properties"), properties);
-            sync(part);
-            Files.move(part, folder, StandardCopyOption.ATOMIC_MOVE);
+            try {
+                fill(part, operation, kind, parameters);
+                Files.move(part, folder, StandardCopyOption.ATOMIC_MOVE);
+            } catch (IOException | RuntimeException e) {
+                discard(part, e);
+                throw e;
+            }
             sync(root);
         }
         return open(folder);
+    }
+
+    private static void fill(Path part, RemoteOperation operation, String kind, String parameters) throws IOException {
+        Files.createDirectory(part.resolve("work"));
+        write(part.resolve("parameters.json"), parameters);
+        Properties properties = new Properties();
+        properties.setProperty("job", operation.jobId());
+        properties.setProperty("attempt", String.valueOf(operation.attempt()));
+        properties.setProperty("kind", kind);
+        write(part.resolve("operation.properties"), properties);
+        sync(part);
+    }
+
+    /** What could not be written, on a full disk for instance, must not fill it further each time that it is tried. */
+    private static void discard(Path part, Exception failure) {
+        try {
+            delete(part);
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
     }
 
     /**
@@ -124,6 +142,7 @@ final class OperationFolder {
     boolean preventStart() throws IOException {
         try {
             Files.createDirectory(file("started"));
+            sync(folder);
             return true;
         } catch (FileAlreadyExistsException e) {
             return false;
@@ -136,6 +155,7 @@ final class OperationFolder {
 
     void cancel() throws IOException {
         write(file("cancel"), Instant.now().toString());
+        sync(folder);
     }
 
     /** How it ended: an exit code, or a word; null if it has not, as far as anybody has written that down. */
@@ -146,6 +166,7 @@ final class OperationFolder {
 
     void writeExit(String how) throws IOException {
         write(file("exit"), how);
+        sync(folder);
     }
 
     /** The wrapper's process, if it is there and alive; empty also if its pid is not known yet. */

@@ -228,11 +228,21 @@ public final class ProcessPool implements Backend, AutoCloseable {
         }
     }
 
-    private List<PoolEntry> notEnded() throws IOException {
+    /** One of which that can't be found out counts as running, and keeps no other from it. */
+    private boolean hasEnded(PoolEntry entry, long now) {
+        try {
+            return entry.state(now) == PoolEntry.State.ENDED;
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("The state of {} can't be read.", entry.folder.path(), e);
+            return false;
+        }
+    }
+
+    private List<PoolEntry> notEnded() {
         List<PoolEntry> those = new ArrayList<>();
         long now = System.nanoTime();
         for (PoolEntry entry : entries.values()) {
-            if (entry.state(now) != PoolEntry.State.ENDED) {
+            if (!hasEnded(entry, now)) {
                 those.add(entry);
             }
         }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 /**
  * Shows workers, their recovery and the queues as meters in a Micrometer registry. {@code docs/metrics.md} lists them, with
@@ -124,10 +125,10 @@ public final class MillraceMetrics implements AutoCloseable {
             throw new IllegalArgumentException("Invalid interval: found " + interval + ", allowed is a duration from "
                     + SHORTEST_POLL + " to " + Duration.ofDays(1) + ". Queues are not asked for at each scrape.");
         }
-        watch(new QueuePoll(registry, millrace.counts(), millrace.controls(), interval));
+        watch(() -> new QueuePoll(registry, millrace.counts(), millrace.controls(), interval));
     }
 
-    private synchronized void watch(QueuePoll poll) {
+    private synchronized void watch(Supplier<QueuePoll> made) {
         if (closed.get() || !polls.isEmpty()) {
             throw new IllegalStateException(
                     closed.get()
@@ -135,6 +136,7 @@ public final class MillraceMetrics implements AutoCloseable {
                             : "These metrics watch queues already. Their meters can't tell two databases apart: make"
                                     + " others on a registry with a common tag.");
         }
+        QueuePoll poll = made.get(); // which registers its meters
         polls.add(poll);
         poll.start();
     }

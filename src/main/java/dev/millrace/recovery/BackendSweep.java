@@ -143,12 +143,12 @@ final class BackendSweep {
                         task -> care.look(candidate.jobId(), now, task));
             }
         }
-        queued.forEach(backlog::begin);
         for (String jobId : known.jobs()) {
             if (known.of(jobId).size() > 1 || !claimed.contains(jobId)) {
                 errands.forThe(NO_BACKEND, "orphans of " + jobId, task -> orphans.look(jobId));
             }
         }
+        queued.forEach(backlog::begin);
         list();
     }
 

@@ -27,20 +27,36 @@ final class Backlog {
 
     /** @param jobs those that are due, the first one first */
     void begin(Backend backend, List<String> jobs) {
-        errands.forThe(backend.name(), "room of " + backend.name(), task -> begin(backend, jobs, task));
+        boolean taken = errands.forThe(backend.name(), "room of " + backend.name(), task -> begin(backend, jobs, task));
+        if (!taken) {
+            allWait(jobs); // the backend has not answered the last question yet
+        }
+    }
+
+    private void allWait(List<String> jobs) {
+        jobs.forEach(job -> tally.add(Event.WAITING));
     }
 
     private void begin(Backend backend, List<String> jobs, TimedTask task) throws Exception {
         Set<String> begins = underWay.computeIfAbsent(backend.name(), name -> ConcurrentHashMap.newKeySet());
         // Counted before the question: one that ends meanwhile counts twice rather than not at all.
         int before = begins.size();
-        int room = task.call(backend::room) - before;
+        int room = roomOf(backend, jobs, task) - before;
         for (String jobId : jobs) {
             if (room <= 0) {
                 tally.add(Event.WAITING);
             } else if (begins.add(jobId) && isTaken(backend, jobId, begins)) {
                 room--;
             }
+        }
+    }
+
+    private int roomOf(Backend backend, List<String> jobs, TimedTask task) throws Exception {
+        try {
+            return task.call(backend::room);
+        } catch (Throwable e) {
+            allWait(jobs);
+            throw e;
         }
     }
 

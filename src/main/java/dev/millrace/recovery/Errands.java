@@ -34,9 +34,9 @@ final class Errands {
         return give(threads, "job " + jobId, jobId, errand);
     }
 
-    /** For something else, one at a time. */
-    void forThe(String threads, String what, Errand errand) {
-        give(threads, "the " + what, what, errand);
+    /** For something else. Says whether it was taken: there is one of each at a time. */
+    boolean forThe(String threads, String what, Errand errand) {
+        return give(threads, "the " + what, what, errand);
     }
 
     private boolean give(String threads, String key, String about, Errand errand) {

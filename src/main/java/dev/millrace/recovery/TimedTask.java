@@ -77,9 +77,16 @@ final class TimedTask {
             lock.unlock();
         }
         if (held != null) {
-            held.close();
+            giveBack(held);
         }
         return true;
+    }
+
+    /** On a thread of its own: the store may not answer, and then the lease runs out by itself. */
+    private static void giveBack(HeldLease held) {
+        Thread thread = new Thread(held::close, "millrace-lease-of-overdue-call");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     boolean isOverdue() {

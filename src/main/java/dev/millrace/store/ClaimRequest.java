@@ -13,8 +13,13 @@ import java.util.stream.Stream;
  * @param sources from which profiles and queues, at least one, the first first; start with another one each time
  * @param kinds only jobs of these kinds; empty for all
  * @param tokens a fresh random token for each job that may be claimed; their number is the limit, 1 to {@value #MAX_LIMIT}
+ * @param thorough whether each job that can be claimed is found. Otherwise one may be passed over that came into its queue
+ *     behind jobs which this process has claimed before: its transaction took longer than five seconds, or it was locked at that time. That
+ *     spares reading the places of all that were claimed, where a long transaction keeps those from being cleared away. Whoever makes such
+ *     requests makes a thorough one about every second, and before it takes the queue for empty
  */
-public record ClaimRequest(String worker, List<Source> sources, List<String> kinds, List<UUID> tokens) {
+public record ClaimRequest(
+        String worker, List<Source> sources, List<String> kinds, List<UUID> tokens, boolean thorough) {
     /** The most jobs that one request may ask for. */
     public static final int MAX_LIMIT = 1_000;
 
@@ -40,6 +45,7 @@ public record ClaimRequest(String worker, List<Source> sources, List<String> kin
      * @param sources see {@link #sources()}
      * @param kinds see {@link #kinds()}
      * @param tokens see {@link #tokens()}
+     * @param thorough see {@link #thorough()}
      * @throws InvalidJobException if a value is not allowed
      */
     public ClaimRequest {
@@ -58,7 +64,7 @@ public record ClaimRequest(String worker, List<Source> sources, List<String> kin
     }
 
     /**
-     * {@return a request for up to {@code limit} jobs, with fresh tokens}
+     * {@return a thorough request for up to {@code limit} jobs, with fresh tokens}
      *
      * @param worker who asks: 1 to 512 characters
      * @param sources from which profiles and queues, at least one
@@ -73,7 +79,13 @@ public record ClaimRequest(String worker, List<Source> sources, List<String> kin
                 worker,
                 sources,
                 kinds,
-                Stream.generate(UUID::randomUUID).limit(limit).toList());
+                Stream.generate(UUID::randomUUID).limit(limit).toList(),
+                true);
+    }
+
+    /** {@return the same, but not {@link #thorough}} */
+    public ClaimRequest quick() {
+        return new ClaimRequest(worker, sources, kinds, tokens, false);
     }
 
     /** {@return how many jobs may be claimed} */

@@ -32,6 +32,7 @@ final class AttemptRunner {
     private final WorkSource source;
     private final Outcomes outcomes;
     private final Health health;
+    private final Suspensions suspensions;
     private final boolean startsLate;
     private final Consumer<RunningAttempt> startedUnasked;
 
@@ -45,6 +46,7 @@ final class AttemptRunner {
             Outcomes outcomes,
             boolean startsLate,
             Consumer<RunningAttempt> startedUnasked) {
+        this.suspensions = new Suspensions(services.ticker(), System::currentTimeMillis);
         this.startsLate = startsLate;
         this.startedUnasked = startedUnasked;
         this.routes = routes;
@@ -77,7 +79,11 @@ final class AttemptRunner {
      */
     private boolean startsUnasked(RunningAttempt attempt) {
         long now = services.ticker().now();
-        if (!startsLate || !attempt.beats().fresh(now) || attempt.stopReason() != null) {
+        if (!startsLate
+                || !attempt.beats().fresh(now)
+                || !suspensions.noneSince(attempt.beats().confirmedAt())
+                || attempt.stopReason() != null
+                || attempt.job().cancellationRequested()) {
             return false;
         }
         attempt.startIsDue(now + LATE_START);

@@ -15,12 +15,14 @@ final class BeatSchedule {
     private final long timeout;
     private volatile long next;
     private volatile long lastHeard;
+    private volatile long confirmedAt;
 
     BeatSchedule(HeartbeatPolicy policy, long start) {
         this.interval = policy.interval().toNanos();
         this.timeout = policy.timeout().toNanos();
         this.next = start + interval;
         this.lastHeard = start;
+        this.confirmedAt = start;
     }
 
     long interval() {
@@ -47,12 +49,20 @@ final class BeatSchedule {
         lastHeard = asked;
     }
 
-    /**
-     * Whether the database was heard of so lately that the attempt can't have been taken for dead since: less than a second ago,
-     * and than a quarter of its heartbeat timeout.
-     */
+    /** The database has said that the job is the attempt's and nobody wants it cancelled, when it was asked at this time. */
+    void confirmed(long asked) {
+        answered(asked);
+        confirmedAt = asked;
+    }
+
+    /** When that was said the last time; the claim says it as well. */
+    long confirmedAt() {
+        return confirmedAt;
+    }
+
+    /** Whether that was so lately that the attempt can't have been taken for dead since: a second, and a quarter of its timeout. */
     boolean fresh(long time) {
-        return time - lastHeard < Math.min(FRESH, timeout / 4);
+        return time - confirmedAt < Math.min(FRESH, timeout / 4);
     }
 
     void repeatAt(long time) {

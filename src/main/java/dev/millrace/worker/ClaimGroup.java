@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * <p>For one thread, the claim loop's.
  */
 final class ClaimGroup {
+    private static final long BETWEEN_THOROUGH = TimeUnit.SECONDS.toNanos(1);
+    private static final int SHARE = 20;
+
     private final WorkerSettings settings;
     private final RunningAttempts attempts;
     private final List<String> kinds;
@@ -21,6 +25,7 @@ final class ClaimGroup {
     private final List<ClaimRequest.Source> sources;
     private int rotation;
     private long nextClaim;
+    private long thoroughAt = Long.MIN_VALUE;
 
     private ClaimGroup(
             WorkerSettings settings, RunningAttempts attempts, List<String> kinds, @Nullable String limited) {
@@ -58,11 +63,25 @@ final class ClaimGroup {
         return Math.max(0, Math.min(free, settings.claimLimit()));
     }
 
-    ClaimRequest request(int limit) {
+    /** What to ask for. Now and then it is a thorough request. */
+    ClaimRequest request(int limit, long now) {
         List<ClaimRequest.Source> rotated = new ArrayList<>(sources);
         Collections.rotate(rotated, -rotation);
         rotation = (rotation + 1) % sources.size();
-        return ClaimRequest.of(settings.name(), rotated, kinds, limit);
+        ClaimRequest request = ClaimRequest.of(settings.name(), rotated, kinds, limit);
+        return now >= thoroughAt ? request : request.quick();
+    }
+
+    /**
+     * This request was answered. If that was with no job, the next one may wait for the next poll; but one that was not thorough says
+     * little, and then a thorough one follows when it is its time.
+     */
+    void answered(ClaimRequest request, boolean empty, long asked, long now, long nextPoll) {
+        if (request.thorough()) {
+            // Where it takes long, since there is much to be read in vain, it shall not be most of what is done.
+            thoroughAt = now + Math.max(BETWEEN_THOROUGH, SHARE * (now - asked));
+        }
+        nextClaim = empty ? (request.thorough() ? nextPoll : Math.min(nextPoll, thoroughAt)) : now;
     }
 
     boolean due(long now) {

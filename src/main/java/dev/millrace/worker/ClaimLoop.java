@@ -160,10 +160,11 @@ final class ClaimLoop implements Runnable {
             int limit = group.limit();
             if (limit > 0 && group.due(ticker.now()) && !stopped) {
                 long asked = ticker.now();
-                List<Claim> claims = claim(group.request(limit), asked);
+                ClaimRequest request = group.request(limit, asked);
+                List<Claim> claims = claim(request, asked);
                 succeeded();
                 long now = ticker.now();
-                group.nextClaim(claims.isEmpty() ? now + poll() : now);
+                group.answered(request, claims.isEmpty(), asked, now, now + poll());
                 intake.run(claims, claim -> asked);
             }
         }

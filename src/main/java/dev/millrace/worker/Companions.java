@@ -16,12 +16,13 @@ final class Companions {
     private static final Logger LOG = LoggerFactory.getLogger(Companions.class);
 
     /** Helpers bound their closing themselves; this is for one that doesn't. */
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(8);
 
     private final List<AutoCloseable> helpers;
     private final List<AutoCloseable> others;
     private final List<Thread> closing = new ArrayList<>();
     private boolean begun;
+    private long begunAt;
 
     Companions(List<AutoCloseable> helpers, List<AutoCloseable> others) {
         this.helpers = helpers;
@@ -34,6 +35,7 @@ final class Companions {
             return;
         }
         begun = true;
+        begunAt = System.nanoTime();
         for (AutoCloseable helper : helpers) {
             try {
                 Thread thread = new Thread(() -> close(helper), "millrace-close");
@@ -56,7 +58,7 @@ final class Companions {
     }
 
     private void awaitHelpers() {
-        long until = System.nanoTime() + PATIENCE_NANOS;
+        long until = begunAt + PATIENCE_NANOS;
         try {
             for (Thread thread : closing) {
                 thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime())));

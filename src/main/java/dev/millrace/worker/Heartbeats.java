@@ -10,6 +10,7 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -37,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * claims again.
  *
  * <p>Where outcomes are gathered, handlers of jobs that were just claimed begin without a word to the database; for those
- * that still run after a second this loop says that they do.
+ * that still run after a second this loop has it told that they do.
  *
  * <p>An attempt is beaten for from its claim on, also while it waits for a thread, until its outcome is written.
  */
@@ -48,6 +49,8 @@ final class Heartbeats implements Runnable {
 
     private final RunningAttempts attempts;
     private final WorkSource source;
+    private final WorkSource claims;
+    private final Executor starts;
     private final Health health;
     private final Ticker ticker;
     private final long retryDelay;
@@ -59,12 +62,17 @@ final class Heartbeats implements Runnable {
     private boolean outage; // said once, not at each repetition
 
     /**
+     * @param source beats are sent to it
+     * @param claims jobs are started by it
+     * @param starts where they are
      * @param onRecovery called when beats are answered again after they had failed for too long
      * @param onCancellation called when someone wants an attempt's job cancelled, once for each
      */
     Heartbeats(
             RunningAttempts attempts,
             WorkSource source,
+            WorkSource claims,
+            Executor starts,
             Health health,
             Ticker ticker,
             WorkerSettings settings,
@@ -72,6 +80,8 @@ final class Heartbeats implements Runnable {
             Consumer<RunningAttempt> onCancellation) {
         this.attempts = attempts;
         this.source = source;
+        this.claims = claims;
+        this.starts = starts;
         this.health = health;
         this.ticker = ticker;
         this.retryDelay = settings.beatRetryDelay().toNanos();
@@ -133,29 +143,49 @@ final class Heartbeats implements Runnable {
         return due.values();
     }
 
-    /** Tells the database that these run, whose handlers began without its knowing. */
+    /**
+     * Has the database told that these run, whose handlers began without its knowing. On other threads, since that waits for a
+     * locked row, and beats wait for nothing.
+     */
     private void startDue() {
         long now = ticker.now();
         for (RunningAttempt attempt : attempts.all()) {
             if (attempt.startDueAt() <= now && attempt.open()) {
+                attempt.startIsKnown(); // is about to be
                 try {
-                    Pulse pulse = source.start(attempt.attempt());
-                    if (pulse == Pulse.BUSY) {
-                        attempt.startIsDue(now + retryDelay);
-                    } else {
-                        attempt.startIsKnown();
-                    }
-                    hear(attempt, pulse, now);
+                    starts.execute(() -> start(attempt));
                 } catch (Throwable e) {
                     attempt.startIsDue(now + retryDelay);
-                    health.trouble("Starting " + attempt, e);
-                    if (Failures.concernsAll(e)) {
-                        return; // no use to ask for the others
-                    }
-                    LOG.warn("It is not known whether {} is started; that is asked again.", attempt, e);
+                    throw e;
                 }
             }
         }
+    }
+
+    private void start(RunningAttempt attempt) {
+        try {
+            if (attempt.open() && !attempt.isCompleting()) {
+                long asked = ticker.now();
+                Pulse pulse = claims.start(attempt.attempt());
+                hear(attempt, pulse, asked);
+                if (pulse == Pulse.BUSY) {
+                    startAgainSoon(attempt);
+                }
+            }
+        } catch (Throwable e) {
+            Failures.survive(() -> {
+                health.trouble("Starting " + attempt, e);
+                if (!Failures.concernsAll(e)) {
+                    LOG.warn("It is not known whether {} is started; that is asked again.", attempt, e);
+                }
+            });
+            startAgainSoon(attempt);
+        }
+    }
+
+    private void startAgainSoon(RunningAttempt attempt) {
+        attempt.startIsDue(ticker.now() + retryDelay);
+        watch(attempt);
     }
 
     private void beat(Collection<RunningAttempt> asked) {
@@ -208,10 +238,11 @@ final class Heartbeats implements Runnable {
 
     private void heard(RunningAttempt attempt, Pulse pulse, long asked) {
         switch (pulse) {
-            case HELD -> attempt.beats().answered(asked);
+            case HELD -> attempt.beats().confirmed(asked);
             case CANCELLATION_REQUESTED -> {
+                boolean news = attempt.stop(StopReason.CANCELLED);
                 attempt.beats().answered(asked);
-                if (attempt.stop(StopReason.CANCELLED)) {
+                if (news) {
                     LOG.info("Someone asked for {} to be cancelled: its handler is interrupted.", attempt);
                     onCancellation.accept(attempt);
                 }

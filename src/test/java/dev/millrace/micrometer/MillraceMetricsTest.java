@@ -168,6 +168,7 @@ class MillraceMetricsTest {
         assertThatThrownBy(() -> metrics.watchQueues(millrace))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("closed");
+        assertThat(registry.find("millrace.held").gauges()).isEmpty();
     }
 
     private double queue(String what, String name) {

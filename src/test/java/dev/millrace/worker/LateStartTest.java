@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -87,6 +88,67 @@ class LateStartTest {
         assertThat(source.status(id)).isEqualTo(JobStatus.RUNNING);
         gate.countDown();
         until(source::allSucceeded);
+    }
+
+    /** As long as somebody has locked its row. */
+    @Test
+    void startThatWaits_keepsNoBeatFromBeingSent() {
+        CountDownLatch locked = fixture.gate();
+        CountDownLatch gate = fixture.gate();
+        source.always(Op.START, Fault.gate(locked));
+        List<String> ids =
+                List.of(source.submit("work", WorkerFixture.BRISK), source.submit("work", WorkerFixture.BRISK));
+        fixture.start(
+                settings -> settings.withConcurrency(2).withOutcomeBuffer(BUFFER),
+                (payload, context) -> WorkerFixture.await(gate));
+        until(() -> source.calls(Op.START) == 2);
+        for (String id : ids) {
+            int beats = source.beatsFor(id);
+            until(() -> source.beatsFor(id) > beats + 5);
+        }
+        locked.countDown();
+        until(() -> source.status(ids.get(0)) == JobStatus.RUNNING && source.status(ids.get(1)) == JobStatus.RUNNING);
+        gate.countDown();
+        until(source::allSucceeded);
+    }
+
+    /** Its row is locked, so what the beat tells is that nothing is known. */
+    @Test
+    void jobThatIsBusyWhileItWaits_isStartedFirst() throws InterruptedException {
+        CountDownLatch gate = fixture.gate();
+        String first = source.submit("work", WorkerFixture.BRISK);
+        String second = source.submit("work", WorkerFixture.BRISK);
+        start((payload, context) -> {
+            if (context.job().id().equals(first)) {
+                WorkerFixture.await(gate);
+            } else {
+                assertThat(source.calls(Op.START)).isEqualTo(2);
+            }
+        });
+        until(() -> started.equals(List.of(first)));
+        source.lock(second, true);
+        TimeUnit.MILLISECONDS.sleep(1_100);
+        until(() -> source.calls(Op.START) == 1);
+        gate.countDown();
+        until(() -> source.status(first) == JobStatus.SUCCEEDED);
+        source.lock(second, false);
+        until(source::allSucceeded);
+    }
+
+    @Test
+    void suspendedMachine_isNoticed_byTheWallClock() {
+        AtomicLong time = new AtomicLong();
+        AtomicLong wall = new AtomicLong(1_000_000);
+        Suspensions suspensions = new Suspensions(time::get, wall::get);
+        time.set(TimeUnit.MILLISECONDS.toNanos(500));
+        wall.addAndGet(520);
+        assertThat(suspensions.noneSince(1)).isTrue();
+        wall.addAndGet(60_000);
+        assertThat(suspensions.noneSince(TimeUnit.MILLISECONDS.toNanos(499))).isFalse();
+        time.addAndGet(TimeUnit.MILLISECONDS.toNanos(500));
+        wall.addAndGet(500);
+        assertThat(suspensions.noneSince(TimeUnit.MILLISECONDS.toNanos(499))).isFalse();
+        assertThat(suspensions.noneSince(TimeUnit.MILLISECONDS.toNanos(600))).isTrue();
     }
 
     @Test

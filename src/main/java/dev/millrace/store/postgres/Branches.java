@@ -1,7 +1,11 @@
 package dev.millrace.store.postgres;
 
+import static dev.millrace.jooq.Tables.EXECUTION_JOBS;
+
 import dev.millrace.store.ClaimRequest;
+import dev.millrace.store.postgres.QueueHeads.Place;
 import dev.millrace.types.Priority;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jooq.Field;
@@ -28,15 +32,32 @@ final class Branches {
     static final Field<Short> PRIORITY = DSL.field(DSL.name("branch", "priority"), SQLDataType.SMALLINT);
     static final Field<String> KIND = DSL.field(DSL.name("branch", "kind"), SQLDataType.CLOB);
 
+    /** Where the branch begins. */
+    static final Field<Instant> SINCE =
+            DSL.field(DSL.name("branch", "since"), EXECUTION_JOBS.QUEUE_VISIBLE_AT.getDataType());
+
+    static final Field<String> SINCE_ID = DSL.field(DSL.name("branch", "since_id"), SQLDataType.CLOB);
+
     private final List<String> profiles = new ArrayList<>();
     private final List<String> queues = new ArrayList<>();
     private final List<Short> priorities = new ArrayList<>();
     private final List<@Nullable String> kinds = new ArrayList<>();
+    private final List<String> since = new ArrayList<>();
+    private final List<String> sinceIds = new ArrayList<>();
+
+    /** Where a branch begins. */
+    @FunctionalInterface
+    interface Beginning {
+        Place of(ClaimRequest.Source source, Priority priority, @Nullable String kind);
+    }
+
+    private final Beginning beginning;
 
     /**
      * @param wantedKinds a branch for each; none for branches of all kinds
      */
-    Branches(List<ClaimRequest.Source> sources, List<String> wantedKinds) {
+    Branches(List<ClaimRequest.Source> sources, List<String> wantedKinds, Beginning beginning) {
+        this.beginning = beginning;
         for (ClaimRequest.Source source : sources) {
             for (Priority priority : Priority.values()) {
                 if (wantedKinds.isEmpty()) {
@@ -53,6 +74,9 @@ final class Branches {
         queues.add(source.queue());
         priorities.add(priority.code());
         kinds.add(kind);
+        Place place = beginning.of(source, priority, kind);
+        since.add(place.dueAt().toString());
+        sinceIds.add(place.id());
     }
 
     /** The branches whose queues and kinds are not paused, and for each of them what this table finds for it. */
@@ -62,7 +86,9 @@ final class Branches {
                         texts(queues).as(QUEUE.getName()),
                         DSL.arrayGet(DSL.val(priorities.toArray(Short[]::new), SQLDataType.SMALLINT.array()), NUMBER)
                                 .as(PRIORITY.getName()),
-                        texts(kinds).as(KIND.getName()))
+                        texts(kinds).as(KIND.getName()),
+                        texts(since).cast(SINCE.getDataType()).as(SINCE.getName()),
+                        texts(sinceIds).as(SINCE_ID.getName()))
                 .from(DSL.generateSeries(1, profiles.size()).as("series", "number"))
                 .where(Pauses.neither(texts(queues), texts(kinds)))
                 .asTable("branch")

@@ -25,6 +25,7 @@ import org.jooq.Result;
 import org.jooq.Table;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Claims jobs: locks up to n rows that are due, skipping those that others hold, and updates exactly these.
@@ -47,6 +48,9 @@ import org.jooq.impl.SQLDataType;
  * While claims are held ({@link HoldSwitch}) no branch is read at all: the condition stands around them, and depends on none.
  * Queues and kinds that are paused ({@link Pauses}) have no branch. Where a claim is for all kinds, rows of paused ones are read
  * in vain, however many there are; workers always name theirs.
+ *
+ * <p>Each branch begins where the last claim found its first job ({@link QueueHeads}), unless the request is thorough: then
+ * at the beginning.
  *
  * <p>So the order is the queue's unless its head is full of other workers' jobs, the cost is bounded by n either way, and
  * an empty answer means that nothing can be claimed.
@@ -71,6 +75,7 @@ final class ClaimStatement {
 
     private final Database database;
     private final JobRows rows;
+    private final QueueHeads heads = new QueueHeads();
 
     ClaimStatement(Database database, JobRows rows) {
         this.database = database;
@@ -80,25 +85,44 @@ final class ClaimStatement {
     List<Claim> claim(ClaimRequest request) {
         return database.run(Operation.CLAIM, dsl -> {
             int kinds = request.kinds().size();
-            if (kinds == 0) {
-                return claim(dsl, request, inOrder(request));
-            }
             if (kinds == 1) {
-                return claim(dsl, request, byKind(request));
+                return seen(claim(dsl, request, byKind(request)), null);
             }
-            List<Claim> claims = claim(dsl, request, inWindow(request));
-            return claims.isEmpty() ? claim(dsl, request, byKind(request)) : claims;
+            if (kinds == 0) {
+                return seen(claim(dsl, request, inOrder(request)), request.kinds());
+            }
+            List<Claim> claims = seen(claim(dsl, request, inWindow(request)), request.kinds());
+            return claims.isEmpty() ? seen(claim(dsl, request, byKind(request)), null) : claims;
         });
     }
 
+    private List<Claim> seen(List<Claim> claims, @Nullable List<String> together) {
+        heads.claimed(claims, together);
+        return claims;
+    }
+
+    /** Branches of all the kinds of a request together, or of each for itself. */
+    private Branches branches(ClaimRequest request, List<String> eachForItself) {
+        return new Branches(
+                request.sources(),
+                eachForItself,
+                (source, priority, kind) -> request.thorough()
+                        ? QueueHeads.START
+                        : heads.of(
+                                source.runtimeProfile(),
+                                source.queue(),
+                                priority.code(),
+                                kind == null ? request.kinds() : List.of(kind)));
+    }
+
     /** All kinds, in the queue's order. */
-    private static Table<? extends Record> inOrder(ClaimRequest request) {
-        return new Branches(request.sources(), List.of())
+    private Table<? extends Record> inOrder(ClaimRequest request) {
+        return branches(request, List.of())
                 .crossJoin(locking(request, claimable().and(Pauses.notKind(EXECUTION_JOBS.KIND))));
     }
 
     /** The first rows in the queue's order, those of other kinds left out. */
-    private static Table<? extends Record> inWindow(ClaimRequest request) {
+    private Table<? extends Record> inWindow(ClaimRequest request) {
         Table<?> window = DSL.select(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.KIND)
                 .from(EXECUTION_JOBS)
                 .where(claimable())
@@ -117,14 +141,14 @@ final class ClaimStatement {
                 .forNoKeyUpdate()
                 .skipLocked()
                 .asTable(FREE);
-        return new Branches(request.sources(), List.of()).crossJoin(window).crossJoin(DSL.lateral(free));
+        return branches(request, List.of()).crossJoin(window).crossJoin(DSL.lateral(free));
     }
 
     /** Kind by kind, each in the queue's order; starting with another one each time. */
-    private static Table<? extends Record> byKind(ClaimRequest request) {
+    private Table<? extends Record> byKind(ClaimRequest request) {
         List<String> shuffled = new ArrayList<>(request.kinds());
         Collections.shuffle(shuffled);
-        return new Branches(request.sources(), shuffled).crossJoin(locking(request, claimableOfKind()));
+        return branches(request, shuffled).crossJoin(locking(request, claimableOfKind()));
     }
 
     private static Table<?> locking(ClaimRequest request, Condition condition) {
@@ -161,7 +185,9 @@ final class ClaimStatement {
                 .and(EXECUTION_JOBS.RUNTIME_PROFILE.eq(Branches.PROFILE))
                 .and(EXECUTION_JOBS.QUEUE.eq(Branches.QUEUE))
                 .and(PRIORITY.eq(Branches.PRIORITY))
-                .and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT));
+                .and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT))
+                .and(DSL.row(EXECUTION_JOBS.QUEUE_VISIBLE_AT, EXECUTION_JOBS.OPERATION_ID)
+                        .ge(DSL.row(Branches.SINCE, Branches.SINCE_ID)));
     }
 
     private static Field<String[]> kinds(ClaimRequest request) {
