@@ -1,5 +1,6 @@
 package dev.millrace;
 
+import dev.millrace.job.Checks;
 import dev.millrace.job.HeartbeatPolicy;
 import dev.millrace.job.JobReferences;
 import dev.millrace.job.NewJob;
@@ -62,6 +63,7 @@ public final class SubmitOption {
      * @return this, as an option of {@code submit}
      */
     public static SubmitOption queue(String queue) {
+        Checks.given("queue", queue);
         return new SubmitOption(job -> job.withSpec(job.spec().withQueue(queue)));
     }
 
@@ -72,6 +74,7 @@ public final class SubmitOption {
      * @return this, as an option of {@code submit}
      */
     public static SubmitOption runtimeProfile(String profile) {
+        Checks.given("runtimeProfile", profile);
         return new SubmitOption(job -> job.withSpec(job.spec().withRuntimeProfile(profile)));
     }
 
@@ -82,6 +85,7 @@ public final class SubmitOption {
      * @return this, as an option of {@code submit}
      */
     public static SubmitOption backend(String backend) {
+        Checks.given("backend", backend);
         return new SubmitOption(job -> job.withSpec(job.spec().withBackend(backend)));
     }
 
@@ -102,6 +106,7 @@ public final class SubmitOption {
      * @return this, as an option of {@code submit}
      */
     public static SubmitOption retry(RetryPolicy policy) {
+        Checks.given("retry", policy);
         return new SubmitOption(job -> job.withPolicies(job.policies().withRetry(policy)));
     }
 
@@ -112,6 +117,7 @@ public final class SubmitOption {
      * @return this, as an option of {@code submit}
      */
     public static SubmitOption heartbeat(HeartbeatPolicy policy) {
+        Checks.given("heartbeat", policy);
         return new SubmitOption(job -> job.withPolicies(job.policies().withHeartbeat(policy)));
     }
 
@@ -122,6 +128,7 @@ public final class SubmitOption {
      * @return this, as an option of {@code submit}
      */
     public static SubmitOption maxDuration(Duration duration) {
+        Checks.given("maxDuration", duration);
         return new SubmitOption(job -> job.withPolicies(job.policies().withMaxDuration(duration)));
     }
 
@@ -132,6 +139,7 @@ public final class SubmitOption {
      * @return this, as an option of {@code submit}
      */
     public static SubmitOption retention(Duration duration) {
+        Checks.given("retention", duration);
         return new SubmitOption(job -> job.withPolicies(job.policies().withRetention(duration)));
     }
 

@@ -33,7 +33,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -390,7 +389,7 @@ public final class WorkerBuilder {
         AssignedClaim request = AssignedClaim.of(setup.settings().name(), jobId);
         try (AssignedJob assigned =
                 new AssignedJob(store.queue(), request, () -> new OutageGrace(store.reconcilable(), timeout))) {
-            try (Worker worker = withoutRecovery().withoutRetention().start(assigned::seenBy)) {
+            try (Worker worker = startFor(assigned)) {
                 assigned.await(patience);
                 LOG.debug(
                         "Worker \"{}\" has asked for job \"{}\".",
@@ -402,6 +401,14 @@ public final class WorkerBuilder {
                     assigned.refusal(),
                     repeating.jobs().get(jobId).orElse(null));
         }
+    }
+
+    /** Its pool may be as small as one that has a single connection, so none is kept. */
+    private Worker startFor(AssignedJob assigned) {
+        checkUnused();
+        WorkSource source = assigned.seenBy(store.work());
+        setup.claimsThrough(source).beatsThrough(source).outcomesThrough(source);
+        return withoutRecovery().withoutRetention().startWithCompanions();
     }
 
     /** Not while the database is out of reach: that is waited for later. */
@@ -423,7 +430,22 @@ public final class WorkerBuilder {
      *     tell its name or capabilities
      */
     public Worker start() {
-        return start(source -> source);
+        checkUnused();
+        PostgresStore.Reserved beats = store.reserving(LONGEST_BEAT);
+        PostgresStore.Reserved outcomes = store.reserving(LONGEST_OUTCOME);
+        setup.beatsThrough(beats.store().work()).closeWith(beats);
+        setup.outcomesThrough(outcomes.store().work()).closeWith(outcomes);
+        setup.beginWith(() -> reserve(beats, outcomes));
+        return startWithCompanions();
+    }
+
+    private void checkUnused() {
+        if (started) {
+            throw new IllegalStateException(
+                    "This builder was used before, whether or not its worker could be started. Make"
+                            + " another one by Millrace.worker() for another worker.");
+        }
+        started = true;
     }
 
     /** With its two connections kept the worker needs a third one to claim with, and a pool of two never gives that. */
@@ -438,20 +460,7 @@ public final class WorkerBuilder {
         }
     }
 
-    /** @param through what the worker's sources are to be */
-    private Worker start(UnaryOperator<WorkSource> through) {
-        if (started) {
-            throw new IllegalStateException(
-                    "This builder was used before, whether or not its worker could be started. Make"
-                            + " another one by Millrace.worker() for another worker.");
-        }
-        started = true;
-        PostgresStore.Reserved beats = store.reserving(LONGEST_BEAT);
-        PostgresStore.Reserved outcomes = store.reserving(LONGEST_OUTCOME);
-        setup.claimsThrough(through.apply(store.work()));
-        setup.beatsThrough(through.apply(beats.store().work())).closeWith(beats);
-        setup.outcomesThrough(through.apply(outcomes.store().work())).closeWith(outcomes);
-        setup.beginWith(() -> reserve(beats, outcomes));
+    private Worker startWithCompanions() {
         JobReconciler reconciler =
                 recovery == null ? null : new JobReconciler(recovery, store.reconcilable(), store.queue());
         RetentionSweeper sweeper = retention == null ? null : new RetentionSweeper(retention, store.retention());

@@ -47,6 +47,8 @@ import org.jooq.impl.DSL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A worker for the job of one id, on a pool that may be empty in between and has eight connections at most. */
 @MillraceDatabase
@@ -302,6 +304,23 @@ class AssignedWorkerTest {
                     .extracting(claim -> claim.job().id())
                     .containsExactly(job.id());
             assertThat(assigned.taken()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void job_isRun_onAPoolOfOneOrTwo(int connections) throws InterruptedException {
+        Job job = millrace.submit(WORK, NOTHING);
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(database.unpooledDataSource());
+        config.setMaximumPoolSize(connections);
+        try (HikariDataSource small = new HikariDataSource(config)) {
+            AssignedRun run = Millrace.on(small)
+                    .withSchema(database.schema())
+                    .worker()
+                    .handle(WORK, (payload, context) -> context.progress(50))
+                    .runAssigned(job.id(), PATIENCE);
+            assertThat(run.job().status()).isEqualTo(JobStatus.SUCCEEDED);
         }
     }
 

@@ -24,7 +24,8 @@ final class AttemptNotes {
     void warning(String text) {
         lock.lock();
         try {
-            warnings.add(Objects.requireNonNull(Messages.bounded(text)));
+            String bounded = Objects.requireNonNull(Messages.bounded(text));
+            warnings.add(bounded.isEmpty() ? "(a warning without text)" : bounded);
             if (warnings.size() > JobOutcome.MAX_WARNINGS) {
                 warnings.remove();
             }

@@ -1,5 +1,6 @@
 package dev.millrace.worker;
 
+import dev.millrace.job.Checks;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.job.Progress;
@@ -14,7 +15,6 @@ import dev.millrace.store.StoreUnavailableException;
 import dev.millrace.store.WorkSource;
 import dev.millrace.types.JsonText;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -130,7 +130,7 @@ final class HandlerContext implements JobContext {
 
     @Override
     public void warn(String warning) {
-        Objects.requireNonNull(warning, "warning");
+        Checks.given("warning", warning);
         checkOpen();
         checkNotCompleted("warn");
         attempt.notes().warning(warning);

@@ -73,7 +73,9 @@ final class Shutdown {
         attempts.all().stream().filter(RunningAttempt::waiting).forEach(attempt -> handBack(attempt, "not started"));
         await(() -> hurried || settled(), settings.drainTimeout().toNanos());
         companions.beginToClose();
-        attempts.all().forEach(attempt -> handBack(attempt, "still running after " + settings.drainTimeout()));
+        String still =
+                hurried ? "still running, and nobody waited for it" : "still running after " + settings.drainTimeout();
+        attempts.all().forEach(attempt -> handBack(attempt, still));
         await(this::settled, timings.grace().toNanos());
         outcomes.giveUp();
         try {

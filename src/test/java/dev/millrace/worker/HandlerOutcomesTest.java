@@ -261,6 +261,13 @@ class HandlerOutcomesTest {
     }
 
     @Test
+    void warningWithoutText_harmsNothing() throws InterruptedException {
+        Job job = submitAndRun((payload, context) -> context.warn(""));
+        assertThat(job.status()).isEqualTo(JobStatus.SUCCEEDED);
+        assertThat(job.outcome().warnings()).containsExactly("(a warning without text)");
+    }
+
+    @Test
     void lines_goToTheJobsLog_withTheirAttempt() throws InterruptedException {
         Job job = submitAndRun(
                 once((payload, context) -> {

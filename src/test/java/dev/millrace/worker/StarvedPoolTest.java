@@ -55,7 +55,8 @@ class StarvedPoolTest {
         HikariConfig config = new HikariConfig();
         config.setDataSource(database.unpooledDataSource());
         config.setMaximumPoolSize(2);
-        config.setConnectionTimeout(500);
+        config.setConnectionTimeout(2_000);
+        config.setInitializationFailTimeout(-1);
         try (HikariDataSource pool = new HikariDataSource(config)) {
             PostgresStore store = PostgresStore.on(pool, database.schema());
             try (PostgresStore.Reserved one = store.reserving(null);
