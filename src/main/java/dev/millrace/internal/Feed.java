@@ -72,7 +72,11 @@ public final class Feed<L> implements AutoCloseable {
         }
     }
 
-    /** Whether the listener is being told something on this thread. */
+    /**
+     * {@return whether the listener is being told something on this thread}
+     *
+     * @param thread the thread
+     */
     public boolean runsOn(Thread thread) {
         return teller == thread;
     }

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClaimGroup {
     private static final long BETWEEN_THOROUGH = TimeUnit.SECONDS.toNanos(1);
+    private static final long LONGEST_BETWEEN = TimeUnit.SECONDS.toNanos(10);
     private static final int SHARE = 20;
 
     private final WorkerSettings settings;
@@ -79,7 +80,7 @@ final class ClaimGroup {
     void answered(ClaimRequest request, boolean empty, long asked, long now, long nextPoll) {
         if (request.thorough()) {
             // Where it takes long, since there is much to be read in vain, it shall not be most of what is done.
-            thoroughAt = now + Math.max(BETWEEN_THOROUGH, SHARE * (now - asked));
+            thoroughAt = now + Math.min(LONGEST_BETWEEN, Math.max(BETWEEN_THOROUGH, SHARE * (now - asked)));
         }
         nextClaim = empty ? (request.thorough() ? nextPoll : Math.min(nextPoll, thoroughAt)) : now;
     }

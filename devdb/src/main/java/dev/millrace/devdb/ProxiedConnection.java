@@ -122,11 +122,12 @@ final class ProxiedConnection {
                 if (ready && losesReply) {
                     return;
                 }
+                if (ready) {
+                    settle(); // before its client knows and sends the next request, which may be the one to be held
+                    // back
+                }
                 if (!losesReply && !dead) {
                     pass(out, type, length, body, in.available() == 0);
-                }
-                if (ready) {
-                    settle();
                 }
             }
         } catch (IOException e) {
