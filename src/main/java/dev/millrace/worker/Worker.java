@@ -33,6 +33,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Worker implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
+    private static final long LAST_WORDS_MILLIS = 500;
 
     private enum State {
         NEW,
@@ -239,9 +240,19 @@ public final class Worker implements AutoCloseable {
         } catch (Throwable e) {
             Failures.survive(() -> LOG.error("Worker \"{}\" was not closed in order.", settings.name(), e));
         } finally {
+            letBeatsTell();
             state.set(State.CLOSED);
             listeners.close(this);
             closed.countDown();
+        }
+    }
+
+    /** What the loop that beats has just found out is told as well; but nobody waits for a database that doesn't answer. */
+    private void letBeatsTell() {
+        try {
+            beating.join(LAST_WORDS_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
