@@ -1,0 +1,150 @@
+package dev.millrace.benchmarks;
+
+import java.sql.SQLException;
+import java.util.Locale;
+
+/**
+ * What the server counts of one database. Statements come from {@code pg_stat_statements} and WAL without full-page images
+ * from {@code pg_walinspect}, which the embedded server has; where a given server lacks them, what needs them fails and says so.
+ */
+public final class ServerStatistics {
+    private final BenchDatabase database;
+
+    ServerStatistics(BenchDatabase database) {
+        this.database = database;
+    }
+
+    /**
+     * WAL of all databases of the server between two moments.
+     *
+     * @param bytes all of it, without full-page images
+     * @param fullPageBytes the images of pages that were changed for the first time since a checkpoint
+     */
+    public record Wal(long bytes, long fullPageBytes) {}
+
+    /**
+     * Statements of one database between two moments.
+     *
+     * @param calls how many were executed
+     * @param rows how many rows they returned or changed
+     * @param buffers pages touched in shared memory, whether they had to be read or not
+     * @param walBytes what they wrote themselves, full-page images included
+     * @param millis how long they were executed, by the server's clock
+     */
+    public record Statements(long calls, long rows, long buffers, long walBytes, double millis) {}
+
+    /**
+     * Updates of a table between two moments, and what lies in it.
+     *
+     * @param updates rows that were updated
+     * @param heapOnly those of them that needed no new entry in any index
+     * @param deadRows rows that are dead and were not cleared away yet, as the server estimates
+     */
+    public record TableChanges(long updates, long heapOnly, long deadRows) {}
+
+    /**
+     * How large a table is.
+     *
+     * @param heap bytes of its rows
+     * @param toast bytes of what lies outside of rows, its index included
+     * @param indexes bytes of its indexes
+     */
+    public record TableSize(long heap, long toast, long indexes) {}
+
+    /** {@return where the WAL ends now, as an LSN} */
+    public String walPosition() throws SQLException {
+        return database.text("SELECT pg_current_wal_insert_lsn()");
+    }
+
+    /**
+     * {@return the WAL since then, full-page images included}
+     *
+     * @param position what {@link #walPosition()} has said before
+     */
+    public long walBytesSince(String position) throws SQLException {
+        return database.number("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), ?::pg_lsn)::bigint", position);
+    }
+
+    /**
+     * {@return the WAL since then, split; reads all of it}
+     *
+     * @param position what {@link #walPosition()} has said before
+     */
+    public Wal walSince(String position) throws SQLException {
+        String end = walPosition();
+        if (end.equals(position)) {
+            return new Wal(0, 0);
+        }
+        database.execute(
+                "CREATE EXTENSION IF NOT EXISTS pg_walinspect",
+                "SELECT pg_logical_emit_message(true, 'benchmarks', 'so that all before it has reached the disk')");
+        String[] sums = database.text(
+                        "SELECT coalesce(sum(record_size), 0)::bigint || ' ' || coalesce(sum(fpi_size), 0)::bigint"
+                                + " FROM pg_get_wal_stats(?::pg_lsn, ?::pg_lsn, false)",
+                        position,
+                        end)
+                .split(" ", -1);
+        return new Wal(Long.parseLong(sums[0]), Long.parseLong(sums[1]));
+    }
+
+    /** Begins to count statements anew, in all databases. */
+    public void resetStatements() throws SQLException {
+        database.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements", "SELECT pg_stat_statements_reset()");
+    }
+
+    /**
+     * {@return the statements since {@link #resetStatements()}, those aside by which this class asks}
+     *
+     * @param like what their text is like, such as {@code %execution_jobs%}, in terms of SQL's ILIKE
+     */
+    public Statements statements(String like) throws SQLException {
+        String[] sums = database.text(
+                        "SELECT coalesce(sum(calls), 0)::bigint || ' ' || coalesce(sum(rows), 0)::bigint || ' '"
+                                + " || coalesce(sum(shared_blks_hit + shared_blks_read),"
+                                + " 0)::bigint || ' ' || coalesce(sum(wal_bytes), 0)::bigint || ' '"
+                                + " || coalesce(sum(total_exec_time), 0) FROM pg_stat_statements"
+                                + " WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())"
+                                + " AND query NOT LIKE '%pg_stat%' AND query NOT LIKE '%pg_current_wal%' AND query ILIKE ?",
+                        like)
+                .split(" ", -1);
+        return new Statements(
+                Long.parseLong(sums[0]),
+                Long.parseLong(sums[1]),
+                Long.parseLong(sums[2]),
+                Long.parseLong(sums[3]),
+                Double.parseDouble(sums[4]));
+    }
+
+    /** {@return what was updated in a table since the database was made; the difference of two is what counts} */
+    public TableChanges changes(String table) throws SQLException {
+        String[] counts = database.text(
+                        "SELECT n_tup_upd || ' ' || n_tup_hot_upd || ' ' || n_dead_tup FROM pg_stat_all_tables"
+                                + " WHERE relid = ?::regclass",
+                        table)
+                .split(" ", -1);
+        return new TableChanges(Long.parseLong(counts[0]), Long.parseLong(counts[1]), Long.parseLong(counts[2]));
+    }
+
+    /** {@return how large a table is} */
+    public TableSize size(String table) throws SQLException {
+        String[] sizes = database.text(
+                        "SELECT pg_relation_size(oid) || ' ' || coalesce(pg_total_relation_size(nullif(reltoastrelid, 0)), 0)"
+                                + " || ' ' || pg_indexes_size(oid) FROM pg_class WHERE oid = ?::regclass",
+                        table)
+                .split(" ", -1);
+        return new TableSize(Long.parseLong(sizes[0]), Long.parseLong(sizes[1]), Long.parseLong(sizes[2]));
+    }
+
+    /**
+     * Waits until what sessions have done is counted: they report at the end of a transaction, but not more often than once a
+     * second.
+     */
+    public void awaitCounts() throws InterruptedException {
+        Thread.sleep(1_500);
+    }
+
+    @Override
+    public String toString() {
+        return String.format(Locale.ROOT, "statistics of %s", database.jdbcUrl());
+    }
+}

@@ -1,0 +1,214 @@
+package dev.millrace.benchmarks.drain;
+
+import dev.millrace.benchmarks.Bench;
+import dev.millrace.benchmarks.BenchDatabase;
+import dev.millrace.benchmarks.CheckFailedException;
+import dev.millrace.benchmarks.ServerStatistics;
+import dev.millrace.benchmarks.ServerStatistics.Wal;
+import dev.millrace.benchmarks.peers.Contender;
+import dev.millrace.benchmarks.peers.Micros;
+import dev.millrace.benchmarks.peers.Peer;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+
+/** One contender drains one queue, in a database that is made for it and dropped afterwards. */
+final class DrainRun {
+    private static final long PATIENCE_MINUTES = 20;
+    private static final int LOOK_MILLIS = 5;
+
+    private final Bench bench;
+    private final Contender contender;
+    private final int processes;
+    private final int jobs;
+    private final int oneByOne;
+
+    /**
+     * @param jobs how many
+     * @param oneByOne how many of them are submitted each by itself
+     */
+    DrainRun(Bench bench, Contender contender, int processes, int jobs, int oneByOne) {
+        this.bench = bench;
+        this.contender = contender;
+        this.processes = processes;
+        this.jobs = jobs;
+        this.oneByOne = oneByOne;
+    }
+
+    private record Submitted(double oneSeconds, double manySeconds, Wal oneWal, Wal manyWal) {}
+
+    Drained run(String name) throws Exception {
+        try (BenchDatabase database = bench.database(Setting.databaseName(contender, name))) {
+            contender.prepare(database);
+            ServerStatistics statistics = database.statistics();
+            statistics.walSince(statistics.walPosition()); // makes its extension now, not where WAL is measured
+            Submitted submitted = submit(database, statistics);
+            long waiting = database.number(contender.ledger().unfinished());
+            if (waiting < jobs) { // some have more than one row for a job
+                throw new CheckFailedException(
+                        contender + " has " + waiting + " jobs in its tables after " + jobs + " were submitted");
+            }
+            Setting.settle(database);
+            return drain(database, statistics, submitted);
+        }
+    }
+
+    private Submitted submit(BenchDatabase database, ServerStatistics statistics) throws Exception {
+        try (Peer submitter = contender.submitter(database)) {
+            Setting.settle(database);
+            String begin = statistics.walPosition();
+            double one = submitter.one(0, oneByOne);
+            Wal oneWal = statistics.walSince(begin);
+            begin = statistics.walPosition();
+            double many = submitter.many(oneByOne, jobs);
+            return new Submitted(one, many, oneWal, statistics.walSince(begin));
+        }
+    }
+
+    private Drained drain(BenchDatabase database, ServerStatistics statistics, Submitted submitted) throws Exception {
+        List<Peer> workers = new ArrayList<>();
+        try {
+            for (int process = 0; process < processes; process++) {
+                workers.add(contender.worker(database, Setting.CONCURRENCY, 2 * jobs + 100));
+            }
+            statistics.resetStatements();
+            long transactionsBefore = transactions(database);
+            String begin = statistics.walPosition();
+            double processorBefore = processorMillis(workers);
+            for (Peer worker : workers) {
+                worker.work();
+            }
+            long start = earliestStart(workers);
+            Finish finish = awaitEnd(database, workers);
+            Wal wal = statistics.walSince(begin);
+            double processor = processorMillis(workers) - processorBefore;
+            long statements = statistics.statements("%").calls() - finish.looks();
+            Runs runs = runs(workers);
+            end(workers);
+            statistics.awaitCounts();
+            long transactions = transactions(database) - transactionsBefore - finish.looks();
+            checkLedger(database);
+            Costs costs = new Costs(wal, statements, transactions, processor);
+            return result(submitted, start, finish, costs, runs);
+        } finally {
+            end(workers);
+        }
+    }
+
+    private static long earliestStart(List<Peer> workers) throws InterruptedException {
+        long start = Long.MAX_VALUE;
+        for (Peer worker : workers) {
+            start = Math.min(start, worker.started());
+        }
+        return start;
+    }
+
+    /**
+     * The end of a drain.
+     *
+     * @param at when the contender's tables said that all are finished
+     * @param looks how often they were asked
+     */
+    private record Finish(long at, long looks) {}
+
+    /** Asks the database only once all handlers have run, so that asking costs the contender nothing. */
+    private Finish awaitEnd(BenchDatabase database, List<Peer> workers) throws InterruptedException, SQLException {
+        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(PATIENCE_MINUTES);
+        while (workers.stream().mapToInt(Peer::count).sum() < jobs) {
+            waitALittle(deadline, workers);
+        }
+        long looks = 1;
+        while (database.number(contender.ledger().unfinished()) > 0) {
+            waitALittle(deadline, workers);
+            looks++;
+        }
+        return new Finish(Micros.now(), looks);
+    }
+
+    private void waitALittle(long deadline, List<Peer> workers) throws InterruptedException {
+        Thread.sleep(LOOK_MILLIS);
+        if (System.nanoTime() > deadline) {
+            List<String> counts = workers.stream()
+                    .map(worker -> worker.count() + " jobs, " + worker.printed())
+                    .toList();
+            throw new CheckFailedException(
+                    contender + " has not drained " + jobs + " jobs in " + PATIENCE_MINUTES + " min: " + counts);
+        }
+    }
+
+    /**
+     * What was run.
+     *
+     * @param times when handlers began, sorted
+     * @param different how many different jobs those were
+     */
+    private record Runs(List<Long> times, long different) {}
+
+    private Runs runs(List<Peer> workers) throws IOException, InterruptedException {
+        List<long[]> all = new ArrayList<>();
+        for (Peer worker : workers) {
+            all.addAll(Arrays.asList(worker.runs()));
+        }
+        List<Long> times = all.stream().map(run -> run[1]).sorted().toList();
+        LongStream different = all.stream().mapToLong(run -> run[0]).distinct();
+        return new Runs(
+                times, different.filter(index -> index >= 0 && index < jobs).count());
+    }
+
+    private void checkLedger(BenchDatabase database) throws SQLException {
+        String who = contender.name() + ", " + processes + (processes == 1 ? " process" : " processes");
+        bench.results()
+                .check(
+                        who + ": unfinished jobs in its tables",
+                        0L,
+                        database.number(contender.ledger().unfinished()));
+        bench.results()
+                .check(
+                        who + ": finished jobs in its tables",
+                        contender.ledger().keeps() ? (long) jobs : 0L,
+                        database.number(contender.ledger().finished()));
+    }
+
+    private static double processorMillis(List<Peer> workers) {
+        return workers.stream()
+                .mapToLong(worker -> worker.processorTime().toMillis())
+                .sum();
+    }
+
+    private record Costs(Wal wal, long statements, long transactions, double processorMillis) {}
+
+    private Drained result(Submitted submitted, long start, Finish finish, Costs costs, Runs runs) {
+        bench.results().check(contender.name() + ": different jobs that were run", (long) jobs, runs.different());
+        double many = jobs - oneByOne;
+        long half = runs.times().get(jobs / 2);
+        return new Drained(
+                oneByOne / submitted.oneSeconds(),
+                many / submitted.manySeconds(),
+                submitted.oneWal().bytes() / (double) oneByOne,
+                submitted.manyWal().bytes() / many,
+                jobs * 1e6 / (finish.at() - start),
+                (jobs - jobs / 2) * 1e6 / (finish.at() - half),
+                (runs.times().get(0) - start) / 1e6,
+                costs.wal().bytes() / (double) jobs,
+                costs.wal().fullPageBytes() / (double) jobs,
+                costs.statements() / (double) jobs,
+                costs.transactions() / (double) jobs,
+                costs.processorMillis() / jobs,
+                runs.times().size() - runs.different());
+    }
+
+    private static long transactions(BenchDatabase database) throws SQLException {
+        return database.number("SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()");
+    }
+
+    private static void end(List<Peer> workers) throws InterruptedException {
+        for (Peer worker : workers) {
+            worker.close();
+        }
+        workers.clear();
+    }
+}

@@ -1,0 +1,33 @@
+package dev.millrace.benchmarks.drain;
+
+/**
+ * What one drain has shown.
+ *
+ * @param oneRate jobs submitted a second, each in a transaction of its own
+ * @param manyRate jobs submitted a second in bulk
+ * @param oneWal bytes of WAL for each job of those submitted by itself, without full-page images
+ * @param manyWal the same of those submitted in bulk
+ * @param rate jobs a second from the moment that workers are told to start until all are finished
+ * @param secondHalfRate the same from the moment that half of them have begun
+ * @param firstSeconds from the moment that workers are told to start until the first handler begins
+ * @param wal bytes of WAL for each job from there to the end, without full-page images
+ * @param fullPageWal bytes of full-page images for each job, after a checkpoint
+ * @param statements for each job, BEGIN and COMMIT aside
+ * @param transactions committed for each job
+ * @param processorMillis how long the workers kept processors busy for each job, compiling their code included
+ * @param repeated how many handlers were run more than once
+ */
+record Drained(
+        double oneRate,
+        double manyRate,
+        double oneWal,
+        double manyWal,
+        double rate,
+        double secondHalfRate,
+        double firstSeconds,
+        double wal,
+        double fullPageWal,
+        double statements,
+        double transactions,
+        double processorMillis,
+        long repeated) {}

@@ -1,0 +1,38 @@
+package dev.millrace.benchmarks.drain;
+
+import dev.millrace.benchmarks.FamilyResults;
+import dev.millrace.benchmarks.Measurement;
+import dev.millrace.benchmarks.Rendering;
+import dev.millrace.benchmarks.report.BarPlot;
+import dev.millrace.benchmarks.report.Markdown;
+import java.util.Map;
+
+/** The table of the latencies. */
+final class LatencyReport {
+    private static final String PLOT = "latency.svg";
+
+    private LatencyReport() {}
+
+    static Rendering of(FamilyResults results) {
+        Markdown table = new Markdown("", "submitted by", "p50, ms", "p95, ms", "p99, ms", "longest, ms");
+        BarPlot plot = new BarPlot("From commit to handler, median", "ms");
+        for (Measurement median : results.measurements("latency, p50")) {
+            Map<String, String> of = median.of();
+            String system = of.getOrDefault("system", "");
+            table.row(
+                    system,
+                    of.getOrDefault("submitted by", ""),
+                    median,
+                    results.measurement("latency, p95", of),
+                    results.measurement("latency, p99", of),
+                    results.measurement("latency, longest", of));
+            plot.bar(system, Math.max(0, median.median()));
+        }
+        String text =
+                "From the return of a submission to the begin of its handler; jobs come at random.\n\n" + table + "\n"
+                        + Markdown.plot("How soon single jobs are begun", PLOT)
+                        + "\nWhat has to be known when comparing:\n\n"
+                        + PeerNotes.of(results);
+        return new Rendering(text, Map.of(PLOT, plot.svg()));
+    }
+}

@@ -1,0 +1,110 @@
+package dev.millrace.benchmarks.drain;
+
+import dev.millrace.benchmarks.Bench;
+import dev.millrace.benchmarks.BenchDatabase;
+import dev.millrace.benchmarks.CheckFailedException;
+import dev.millrace.benchmarks.peers.Contender;
+import dev.millrace.benchmarks.peers.Peer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Single jobs for one contender's idle worker, at times that no poll interval can fall in step with. */
+final class LatencyRun {
+    private static final long PATIENCE_SECONDS = 120;
+    private static final int LOOK_MILLIS = 5;
+    private static final int WARM_UP_MILLIS = 50;
+    private static final long SEED = 20;
+
+    private final Bench bench;
+    private final Contender contender;
+    private final int warmUp;
+    private final int samples;
+    private final int meanMillis;
+
+    /**
+     * @param warmUp how many jobs come before those that count
+     * @param samples how many count
+     * @param meanMillis how long the pauses between them are in the mean
+     */
+    LatencyRun(Bench bench, Contender contender, int warmUp, int samples, int meanMillis) {
+        this.bench = bench;
+        this.contender = contender;
+        this.warmUp = warmUp;
+        this.samples = samples;
+        this.meanMillis = meanMillis;
+    }
+
+    /** How long each took, in milliseconds. */
+    List<Double> run() throws Exception {
+        try (BenchDatabase database = bench.database(Setting.databaseName(contender, "latency"))) {
+            contender.prepare(database);
+            try (Peer worker = contender.worker(database, Setting.CONCURRENCY, 2 * (warmUp + samples))) {
+                if (contender.submitsHere()) {
+                    return measure(database, worker, worker);
+                }
+                try (Peer submitter = contender.submitter(database)) {
+                    return measure(database, worker, submitter);
+                }
+            }
+        }
+    }
+
+    private List<Double> measure(BenchDatabase database, Peer worker, Peer submitter) throws Exception {
+        worker.work();
+        worker.started();
+        submitter.paced(0, warmUp, WARM_UP_MILLIS, SEED);
+        awaitCount(worker, warmUp);
+        Setting.settle(database);
+        long[][] submitted = submitter.paced(warmUp, warmUp + samples, meanMillis, SEED + 1);
+        awaitCount(worker, warmUp + samples);
+        awaitEnd(database);
+        return latencies(submitted, worker.runs());
+    }
+
+    private void awaitCount(Peer worker, int jobs) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (worker.count() < jobs) {
+            waitALittle(deadline, "has run " + worker.count() + " of " + jobs + " jobs: " + worker.printed());
+        }
+    }
+
+    private void awaitEnd(BenchDatabase database) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (database.number(contender.ledger().unfinished()) > 0) {
+            waitALittle(deadline, "has unfinished jobs in its tables");
+        }
+        bench.results()
+                .check(
+                        contender.name() + ": finished jobs in its tables",
+                        contender.ledger().keeps() ? (long) warmUp + samples : 0L,
+                        database.number(contender.ledger().finished()));
+    }
+
+    private void waitALittle(long deadline, String otherwise) throws InterruptedException {
+        Thread.sleep(LOOK_MILLIS);
+        if (System.nanoTime() > deadline) {
+            throw new CheckFailedException(contender + " " + otherwise);
+        }
+    }
+
+    /** From the moment that the submission returned, by the clock that all processes share, to the first begin of its handler. */
+    private List<Double> latencies(long[][] submitted, long[][] runs) {
+        Map<Long, Long> begun = new HashMap<>();
+        for (long[] run : runs) {
+            begun.merge(run[0], run[1], Math::min);
+        }
+        List<Double> millis = new ArrayList<>();
+        for (long[] job : submitted) {
+            Long begin = begun.get(job[0]);
+            if (begin == null) {
+                throw new CheckFailedException(contender + " has not run job " + job[0]);
+            }
+            millis.add((begin - job[2]) / 1e3);
+        }
+        bench.results().check(contender.name() + ": jobs whose latency is known", samples, millis.size());
+        return millis;
+    }
+}

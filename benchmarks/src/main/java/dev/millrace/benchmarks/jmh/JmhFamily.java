@@ -1,0 +1,158 @@
+package dev.millrace.benchmarks.jmh;
+
+import dev.millrace.benchmarks.Bench;
+import dev.millrace.benchmarks.Family;
+import dev.millrace.benchmarks.FamilyResults;
+import dev.millrace.benchmarks.Measurement;
+import dev.millrace.benchmarks.Rendering;
+import dev.millrace.benchmarks.report.Markdown;
+import dev.millrace.devdb.DevDatabase;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.openjdk.jmh.infra.BenchmarkParams;
+import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.BenchmarkList;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.format.OutputFormatFactory;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.Options;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/** All of JMH's benchmarks in one run, each in a JVM of its own. */
+public final class JmhFamily implements Family {
+    @Override
+    public String name() {
+        return "jmh";
+    }
+
+    @Override
+    public String measures() {
+        return "What single calls cost, by JMH: time, what the JVM allocates, buffers and WAL.";
+    }
+
+    @Override
+    public Duration planned() {
+        return Duration.ofMinutes(7);
+    }
+
+    /**
+     * {@return options whose benchmarks use this server}
+     *
+     * @param parent what else is wanted
+     * @param server the server
+     */
+    public static ChainedOptionsBuilder onServer(Options parent, DevDatabase server) {
+        List<String> arguments = new ArrayList<>(parent.getJvmArgsAppend().orElse(List.of()));
+        arguments.add("-D" + JmhServer.URL + "=" + JmhServer.url(server));
+        arguments.add("-Dorg.jooq.no-logo=true");
+        arguments.add("-Dorg.jooq.no-tips=true");
+        return new OptionsBuilder().parent(parent).jvmArgsAppend(arguments.toArray(new String[0]));
+    }
+
+    @Override
+    public void run(Bench bench) throws Exception {
+        System.setProperty(JmhServer.URL, JmhServer.url(bench.server())); // for those that get no JVM of their own
+        try {
+            ChainedOptionsBuilder options = onServer(new OptionsBuilder().build(), bench.server())
+                    .shouldFailOnError(true)
+                    .verbosity(VerboseMode.SILENT);
+            Collection<RunResult> results = new Runner(sized(options, bench).build()).run();
+            results.forEach(result -> keep(bench, result));
+            long ran = results.stream()
+                    .map(result -> result.getParams().getBenchmark())
+                    .distinct()
+                    .count();
+            int there = BenchmarkList.defaultList()
+                    .getAll(OutputFormatFactory.createFormatInstance(System.out, VerboseMode.SILENT), List.of())
+                    .size();
+            bench.results().check("benchmarks that ran to their end", (long) there, ran);
+        } finally {
+            System.clearProperty(JmhServer.URL);
+        }
+    }
+
+    /** Less than all: in this JVM, with small tables. */
+    private static ChainedOptionsBuilder sized(ChainedOptionsBuilder options, Bench bench) {
+        return switch (bench.size()) {
+            case TINY ->
+                options.forks(0)
+                        .warmupIterations(0)
+                        .measurementIterations(1)
+                        .param("rows", "2000")
+                        .param("submitted", "1", "100")
+                        .param("filter", "all", "requester");
+            case QUICK ->
+                options.forks(0).warmupIterations(2).measurementIterations(3).param("rows", "20000");
+            case FULL -> options.warmupIterations(2).measurementIterations(4);
+        };
+    }
+
+    private static void keep(Bench bench, RunResult result) {
+        Map<String, String> of = of(result.getParams());
+        List<IterationResult> iterations = result.getBenchmarkResults().stream()
+                .flatMap(one -> one.getIterationResults().stream())
+                .toList();
+        bench.results()
+                .add(
+                        "time",
+                        of,
+                        "us",
+                        iterations.stream()
+                                .map(one -> one.getPrimaryResult().getScore())
+                                .toList());
+        for (String counter : List.of("allocatedPerCall", "buffersPerCall", "walPerCall")) {
+            Result<?> counted = result.getSecondaryResults().get(counter);
+            if (counted != null) {
+                bench.results()
+                        .add(
+                                counter,
+                                of,
+                                counter.startsWith("buffers") ? "pages" : "bytes",
+                                List.of(counted.getScore()));
+            }
+        }
+    }
+
+    private static Map<String, String> of(BenchmarkParams params) {
+        Map<String, String> of = new LinkedHashMap<>();
+        String name = params.getBenchmark();
+        of.put("benchmark", name.substring(name.lastIndexOf('.') + 1));
+        params.getParamsKeys().forEach(key -> of.put(key, params.getParam(key)));
+        return of;
+    }
+
+    @Override
+    public Rendering render(FamilyResults results) {
+        Markdown table = new Markdown("call", "of", "time, us", "allocated, bytes", "buffers", "WAL, bytes");
+        for (Measurement time : results.measurements("time")) {
+            String of = time.of().entrySet().stream()
+                    .filter(entry -> !entry.getKey().equals("benchmark"))
+                    .map(entry -> entry.getKey() + " " + entry.getValue())
+                    .collect(Collectors.joining(", "));
+            table.row(
+                    time.label("benchmark"),
+                    of,
+                    time,
+                    counted(results, "allocatedPerCall", time),
+                    counted(results, "buffersPerCall", time),
+                    counted(results, "walPerCall", time));
+        }
+        return Rendering.of(table.toString());
+    }
+
+    private static Object counted(FamilyResults results, String counter, Measurement time) {
+        return results.measurements(counter).stream()
+                .filter(one -> one.of().equals(time.of()))
+                .findFirst()
+                .<Object>map(Measurement::median)
+                .orElse("");
+    }
+}

@@ -1,0 +1,243 @@
+package dev.millrace.benchmarks.peers;
+
+import dev.millrace.benchmarks.BenchDatabase;
+import dev.millrace.benchmarks.peers.Contender.About;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** Who takes part, and what has to be known of each. Both as it comes and as its own documentation advises for the task. */
+public final class Contenders {
+    /** The one that ratios are against, among libraries for the JVM. */
+    public static final String DB_SCHEDULER = "db-scheduler tuned";
+
+    /** The one that ratios are against, among libraries for Node. */
+    public static final String PG_BOSS = "pg-boss tuned";
+
+    static final String DB_SCHEDULER_VERSION = "16.7.1";
+    static final String JOBRUNR_VERSION = "8.7.0";
+    static final String QUARTZ_VERSION = "2.5.2";
+    static final String PG_BOSS_VERSION = "10.4.2";
+    static final String GRAPHILE_WORKER_VERSION = "0.17.3";
+
+    private static final String NO_VERSION = "this build";
+
+    private static final Ledger FLOOR = new Ledger("SELECT count(*) FROM jobs", "SELECT 0", false);
+    private static final Ledger MILLRACE = new Ledger(
+            "SELECT count(*) FROM " + BenchDatabase.JOBS + " WHERE status <> 'Succeeded'",
+            "SELECT count(*) FROM " + BenchDatabase.JOBS + " WHERE status = 'Succeeded'",
+            true);
+    private static final Ledger SCHEDULED = new Ledger("SELECT count(*) FROM scheduled_tasks", "SELECT 0", false);
+    private static final Ledger JOBRUNR = new Ledger(
+            "SELECT count(*) FROM jobrunr_jobs WHERE state <> 'SUCCEEDED'",
+            "SELECT count(*) FROM jobrunr_jobs WHERE state = 'SUCCEEDED'",
+            true);
+    private static final Ledger QUARTZ = new Ledger(
+            "SELECT (SELECT count(*) FROM qrtz_triggers) + (SELECT count(*) FROM qrtz_job_details)"
+                    + " + (SELECT count(*) FROM qrtz_fired_triggers)",
+            "SELECT 0",
+            false);
+    private static final Ledger PG_BOSS_JOBS = new Ledger(
+            "SELECT count(*) FROM pgboss.job WHERE name = 'noop' AND state <> 'completed'",
+            "SELECT (SELECT count(*) FROM pgboss.job WHERE name = 'noop' AND state = 'completed')"
+                    + " + (SELECT count(*) FROM pgboss.archive WHERE name = 'noop' AND state = 'completed')",
+            true);
+    private static final Ledger GRAPHILE = new Ledger("SELECT count(*) FROM graphile_worker.jobs", "SELECT 0", false);
+
+    private final Optional<Path> node;
+
+    private Contenders(Optional<Path> node) {
+        this.node = node;
+    }
+
+    /**
+     * {@return those that can be had here: without Node or the packages for it, only those for the JVM}
+     *
+     * @param folder where packages for Node are installed, or were
+     * @param say where to say, in one line, who is left out and why
+     */
+    public static Contenders here(Path folder, Consumer<String> say) throws IOException, InterruptedException {
+        return new Contenders(new NodePackages(folder, say).install());
+    }
+
+    /** {@return those for the JVM} */
+    public static Contenders onTheJvm() {
+        return new Contenders(Optional.empty());
+    }
+
+    /** {@return who drains a queue} */
+    public List<Contender> drain() {
+        List<Contender> all = new ArrayList<>(List.of(
+                of("floor, 1 at a time", "floor-1", floor("1")).inSeveralProcesses(),
+                of("floor, 50 at a time", "floor-50", floor("50")).inSeveralProcesses(),
+                of("Millrace", "millrace", millrace("as it comes")),
+                of("Millrace tuned", "millrace-tuned", millraceTuned()).inSeveralProcesses(),
+                of("db-scheduler", "db-scheduler", dbScheduler()),
+                of(DB_SCHEDULER, "db-scheduler-tuned", dbSchedulerTuned()).inSeveralProcesses(),
+                of("JobRunr", "jobrunr", jobRunr("as it comes, so a poll each 15 s"))
+                        .withAtMost(4_000),
+                of("JobRunr tuned", "jobrunr-tuned", jobRunr("polls each 5 s, the shortest that it takes"))
+                        .withAtMost(4_000),
+                of("Quartz", "quartz", quartz("clustered; all else as it comes"))
+                        .withAtMost(1_000),
+                of("Quartz tuned", "quartz-tuned", quartzTuned()).withAtMost(1_000)));
+        node.ifPresent(folder -> all.addAll(List.of(
+                // Each of its pollers takes one job in 2 s.
+                Contender.of("pg-boss", new NodeLaunch(folder, "pg-boss.js", "default"), pgBoss())
+                        .withAtMost(160),
+                Contender.of(PG_BOSS, new NodeLaunch(folder, "pg-boss.js", "tuned"), pgBossTuned())
+                        .inSeveralProcesses(),
+                Contender.of("graphile-worker", new NodeLaunch(folder, "graphile-worker.js", "default"), graphile()),
+                Contender.of(
+                                "graphile-worker tuned",
+                                new NodeLaunch(folder, "graphile-worker.js", "tuned"),
+                                graphileTuned())
+                        .inSeveralProcesses())));
+        return List.copyOf(all);
+    }
+
+    /** {@return who picks up single jobs} */
+    public List<Contender> latency() {
+        List<Contender> all = new ArrayList<>(List.of(
+                of("Millrace, woken", "millrace-wake-ups", millrace("with wake-ups")),
+                of("Millrace, polling each 0.5 s", "millrace-poll", millrace("polls each 0.5 s")),
+                of("Millrace, as it comes", "millrace", millrace("as it comes, so a poll each 5 s")),
+                of("db-scheduler, same process", "db-scheduler-tuned", dbSchedulerTuned())
+                        .submittingInItsProcess(),
+                of("db-scheduler, polling each 0.5 s", "db-scheduler-tuned", dbSchedulerTuned()),
+                of("JobRunr, polling each 5 s", "jobrunr-tuned", jobRunr("polls each 5 s, the shortest that it takes")),
+                of("Quartz, same process", "quartz-tuned", quartzTuned()).submittingInItsProcess(),
+                of("Quartz, polling each 1 s", "quartz-tuned", quartzTuned())));
+        node.ifPresent(folder -> all.addAll(List.of(
+                Contender.of(
+                        "pg-boss, polling each 0.5 s", new NodeLaunch(folder, "pg-boss.js", "tuned"), pgBossTuned()),
+                Contender.of(
+                        "graphile-worker, woken",
+                        new NodeLaunch(folder, "graphile-worker.js", "default"),
+                        graphile()))));
+        return List.copyOf(all);
+    }
+
+    private static Contender of(String name, String engine, About about) {
+        return Contender.of(name, new JavaLaunch(engine), about);
+    }
+
+    private static About floor(String batch) {
+        return new About(
+                NO_VERSION,
+                "plain JDBC, claims and completes " + batch + " in a statement each",
+                "No library: a table of three columns, no retries, no recovery, no priorities, no heartbeats. A finished"
+                        + " job is deleted. A thread waits for the commit of its claim and of its completion.",
+                FLOOR);
+    }
+
+    private static About millrace(String settings) {
+        return new About(
+                NO_VERSION,
+                settings,
+                "Keeps finished jobs, with their history, for 7 days. A claim takes as many jobs as there are free slots;"
+                        + " the start of each handler and each outcome are a statement with a commit of their own, and a"
+                        + " slot waits for both. Heartbeats each 30 s.",
+                MILLRACE);
+    }
+
+    private static About millraceTuned() {
+        return new About(
+                NO_VERSION,
+                "prefetch 100, outcome buffer of 50 within 20 ms, wake-ups",
+                "Keeps finished jobs, with their history, for 7 days. Claims 100 jobs ahead. The start of each handler is a"
+                        + " statement with a commit, for which its slot waits; up to 50 outcomes are committed together, and no"
+                        + " slot waits for them, so a kill repeats more jobs. Wake-ups put a NOTIFY into each submission."
+                        + " Heartbeats each 30 s.",
+                MILLRACE);
+    }
+
+    private static About dbScheduler() {
+        return new About(
+                DB_SCHEDULER_VERSION,
+                "as it comes: fetch, then lock each; polls each 10 s while there is nothing",
+                "Deletes finished jobs. Each is locked by an update and deleted at its end, each with a commit, and a thread"
+                        + " waits for both. Heartbeats each 5 min. Bulk submissions in portions of 100.",
+                SCHEDULED);
+    }
+
+    private static About dbSchedulerTuned() {
+        return new About(
+                DB_SCHEDULER_VERSION,
+                "lock and fetch, from 4 to 20 times as many as threads, as in its documentation on performance;"
+                        + " immediate execution; polls each 0.5 s",
+                "Deletes finished jobs. A claim takes up to 20 jobs for each thread; each is deleted at its end, with a"
+                        + " commit, for which the thread waits. There is no statement at the start of a handler. Immediate"
+                        + " execution is for jobs that are submitted by the worker's own process. Heartbeats each 5 min. Bulk"
+                        + " submissions in portions of 100.",
+                SCHEDULED);
+    }
+
+    private static About jobRunr(String settings) {
+        return new About(
+                JOBRUNR_VERSION,
+                "open source, " + settings,
+                "Keeps finished jobs for 36 h. A job is a JSON text with the history of its states, which is written anew at"
+                        + " each change of state. A poll takes as many jobs as there are idle threads, and so does each"
+                        + " thread that becomes idle. A thread waits for the commit of its outcome.",
+                JOBRUNR);
+    }
+
+    private static About quartz(String settings) {
+        return new About(
+                QUARTZ_VERSION,
+                "JDBC job store, " + settings,
+                "A scheduler rather than a queue. Deletes finished jobs. A job is a row of details, a trigger and its"
+                        + " extension; firing adds a fourth. All threads and processes take turns by one row lock to acquire,"
+                        + " fire and complete.",
+                QUARTZ);
+    }
+
+    private static About quartzTuned() {
+        return quartz("clustered, acquires up to 16 triggers at a time, idle wait of 1 s, misfire threshold of 1 h");
+    }
+
+    private static About pgBoss() {
+        return new About(
+                PG_BOSS_VERSION,
+                "as it comes: 16 pollers, each takes one job each 2 s",
+                "Node: handlers share one thread. Keeps finished jobs for 12 h, then in an archive. A poller that has found a"
+                        + " job waits for its interval all the same, and therefore it gets fewer jobs here than the others."
+                        + " It does not wait for the commit of a completion.",
+                PG_BOSS_JOBS);
+    }
+
+    private static About pgBossTuned() {
+        return new About(
+                PG_BOSS_VERSION,
+                "16 pollers, batches of 50, an interval of 0.5 s, the shortest that it takes, which a full batch skips by"
+                        + " notifyWorker",
+                "Node: handlers share one thread. Keeps finished jobs for 12 h, then in an archive. 16 batches of 50 are claimed"
+                        + " at a time, and 50 jobs succeed or fail together. A poller does not wait for the commit of a"
+                        + " completion.",
+                PG_BOSS_JOBS);
+    }
+
+    private static About graphile() {
+        return new About(
+                GRAPHILE_WORKER_VERSION,
+                "16 jobs at a time; all else as it comes",
+                "Node: handlers share one thread. Deletes finished jobs. Woken by NOTIFY at each submission. Claims one job at a"
+                        + " time, and waits for the commit of its completion before the next.",
+                GRAPHILE);
+    }
+
+    private static About graphileTuned() {
+        return new About(
+                GRAPHILE_WORKER_VERSION,
+                "16 jobs at a time, local queue of 500, completions in batches without delay, as in its documentation on"
+                        + " performance",
+                "Node: handlers share one thread. Deletes finished jobs. Woken by NOTIFY at each submission. Claims 500 jobs"
+                        + " ahead. Completions are committed together, and the next job does not wait for them, so a kill"
+                        + " repeats more jobs, after 4 h.",
+                GRAPHILE);
+    }
+}
