@@ -453,8 +453,8 @@ public final class WorkerBuilder {
         boolean kept = beats.reserve() && outcomes.reserve();
         if (kept && !store.hasConnection()) {
             LOG.warn(
-                    "Worker \"{}\" keeps two connections, and the pool gave no third one to claim jobs with. If it has no more"
-                            + " than two, no job will ever be claimed: make it larger by four than the number of handlers that"
+                    "Worker \"{}\" keeps two connections, and the pool gave no third one for claims and starts. If it has no more"
+                            + " than two, no job will run: make it larger by four than the number of handlers that"
                             + " hold a connection.",
                     setup.settings().name());
         }

@@ -78,7 +78,7 @@ class WakeUpsTest {
     // From end to end.
 
     @Test
-    @DisabledIfEnvironmentVariable(named = POOLER, matches = ".+")
+    @DisabledIfEnvironmentVariable(named = POOLER, matches = ".+", disabledReason = "signals don't get through it")
     void submission_wakesAWorkerOfAnotherProcess() throws InterruptedException {
         Millrace other = another();
         try (Worker worker = start(other, "awake")) {
@@ -92,7 +92,7 @@ class WakeUpsTest {
     }
 
     @Test
-    @DisabledIfEnvironmentVariable(named = POOLER, matches = ".+")
+    @DisabledIfEnvironmentVariable(named = POOLER, matches = ".+", disabledReason = "signals don't get through it")
     void submissionInACallersTransaction_wakesWithItsCommit() throws Exception {
         Millrace other = another();
         try (Worker worker = start(other, "committed");
@@ -107,7 +107,7 @@ class WakeUpsTest {
     }
 
     @Test
-    @DisabledIfEnvironmentVariable(named = POOLER, matches = ".+")
+    @DisabledIfEnvironmentVariable(named = POOLER, matches = ".+", disabledReason = "signals don't get through it")
     void connectionThatIsCut_isReplaced_andWhatCameInMeanwhileIsFound() throws Exception {
         Millrace other = another();
         try (Worker worker = start(other, "cut")) {
@@ -164,7 +164,7 @@ class WakeUpsTest {
     }
 
     @Test
-    @DisabledIfEnvironmentVariable(named = POOLER, matches = ".+")
+    @DisabledIfEnvironmentVariable(named = POOLER, matches = ".+", disabledReason = "signals don't get through it")
     void signals_areSentOncePerStatement_forJobsThatMayRunAtOnce() throws SQLException {
         assertThat(heardWhile(() -> millrace.submit(WORK, NOTHING, queue("one"))))
                 .containsExactly("queue:one");
@@ -183,7 +183,7 @@ class WakeUpsTest {
     }
 
     @Test
-    @DisabledIfEnvironmentVariable(named = POOLER, matches = ".+")
+    @DisabledIfEnvironmentVariable(named = POOLER, matches = ".+", disabledReason = "signals don't get through it")
     void submissionThatIsRepeated_orRolledBack_sendsNothing() throws SQLException {
         millrace.submit(WORK, NOTHING, SubmitOption.id("twice"), queue("one"));
         assertThat(heardWhile(() -> millrace.submit(WORK, NOTHING, SubmitOption.id("twice"), queue("one"))))
