@@ -6,8 +6,7 @@ import dev.millrace.store.StoreException;
 import dev.millrace.store.WorkSource;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,30 +24,21 @@ import org.slf4j.LoggerFactory;
 final class AttemptRunner {
     private static final Logger LOG = LoggerFactory.getLogger(AttemptRunner.class);
     private static final Duration NO_HANDLER_DELAY = Duration.ofSeconds(30);
-    private static final long LATE_START = TimeUnit.SECONDS.toNanos(1);
 
     private final Map<String, Route<?>> routes;
     private final HandlerServices services;
     private final WorkSource source;
     private final Outcomes outcomes;
     private final Health health;
-    private final Suspensions suspensions;
-    private final boolean startsLate;
-    private final Consumer<RunningAttempt> startedUnasked;
+    private final Predicate<RunningAttempt> runsUnasked;
 
-    /**
-     * @param startsLate whether handlers of jobs that were claimed just now run without that the database is told
-     * @param startedUnasked called for each of these, before its handler runs
-     */
+    /** @param runsUnasked for which attempts the handler runs without that the database is told */
     AttemptRunner(
             Map<String, Route<?>> routes,
             HandlerServices services,
             Outcomes outcomes,
-            boolean startsLate,
-            Consumer<RunningAttempt> startedUnasked) {
-        this.suspensions = new Suspensions(services.ticker(), System::currentTimeMillis);
-        this.startsLate = startsLate;
-        this.startedUnasked = startedUnasked;
+            Predicate<RunningAttempt> runsUnasked) {
+        this.runsUnasked = runsUnasked;
         this.routes = routes;
         this.services = services;
         this.source = services.source();
@@ -58,7 +48,7 @@ final class AttemptRunner {
 
     void run(RunningAttempt attempt) {
         try (LogContext ignored = LogContext.enter(attempt, services.worker())) {
-            if (startsUnasked(attempt) || promote(attempt)) {
+            if (runsUnasked.test(attempt) || promote(attempt)) {
                 handle(attempt);
             }
         } catch (Throwable e) {
@@ -71,24 +61,6 @@ final class AttemptRunner {
             }
             attempt.runOver();
         }
-    }
-
-    /**
-     * Where outcomes are gathered, a job that was claimed just now starts at once: most end before the database would know that
-     * they run. Those that don't are started there by the loop that beats.
-     */
-    private boolean startsUnasked(RunningAttempt attempt) {
-        long now = services.ticker().now();
-        if (!startsLate
-                || !attempt.beats().fresh(now)
-                || !suspensions.noneSince(attempt.beats().confirmedAt())
-                || attempt.stopReason() != null
-                || attempt.job().cancellationRequested()) {
-            return false;
-        }
-        attempt.startIsDue(now + LATE_START);
-        startedUnasked.accept(attempt);
-        return true;
     }
 
     /** True if the handler is to run; otherwise the attempt's ending is decided. */

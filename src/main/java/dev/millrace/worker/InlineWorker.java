@@ -110,7 +110,7 @@ public final class InlineWorker {
                 health,
                 ticker);
         Map<String, Route<?>> route = witness.routes(routes, claim.job().kind());
-        new AttemptRunner(route, services, outcomes, false, attempt -> {})
+        new AttemptRunner(route, services, outcomes, attempt -> false)
                 .run(new RunningAttempt(claim, ticker, ticker.now(), changed -> {}));
         once.rethrow();
         return new InlineRun(witness.handled, witness.thrown);

@@ -95,8 +95,10 @@ public final class Worker implements AutoCloseable {
         this.deadlines = new Deadlines(attempts, outcomes, ticker, timings, threads.timer("deadlines"));
         HandlerServices services = new HandlerServices(
                 settings.name(), source, jobLog, stores.results(), settings.resultRetention(), codec, health, ticker);
-        AttemptRunner runner = new AttemptRunner(
-                routes, services, outcomes, settings.outcomeBuffer().gathers(), heartbeats::watch);
+        LateStart late = new LateStart(ticker, System::currentTimeMillis, heartbeats::watch);
+        boolean gathers = settings.outcomeBuffer().gathers();
+        AttemptRunner runner =
+                new AttemptRunner(routes, services, outcomes, attempt -> gathers && late.mayRun(attempt));
         this.intake = new Intake(
                 settings, attempts, heartbeats, deadlines, runner, outcomes, threads.handlers(), health, ticker);
         this.claims = new ClaimLoop(

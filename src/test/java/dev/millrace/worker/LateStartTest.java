@@ -3,11 +3,19 @@ package dev.millrace.worker;
 import static dev.millrace.worker.WorkerFixture.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.job.Cancellation;
+import dev.millrace.job.Job;
+import dev.millrace.job.JobAudit;
+import dev.millrace.job.JobSpec;
+import dev.millrace.store.Claim;
 import dev.millrace.types.JobStatus;
+import dev.millrace.types.JsonText;
 import dev.millrace.worker.FakeSource.Fault;
 import dev.millrace.worker.FakeSource.Op;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -133,6 +141,52 @@ class LateStartTest {
         until(() -> source.status(first) == JobStatus.SUCCEEDED);
         source.lock(second, false);
         until(source::allSucceeded);
+    }
+
+    private final AtomicLong clock = new AtomicLong();
+    private final AtomicLong wall = new AtomicLong(1_000_000);
+    private final LateStart late = new LateStart(clock::get, wall::get, attempt -> {});
+
+    private RunningAttempt claimedNow(boolean cancellationRequested) {
+        Job job = Job.of("id", JobSpec.of("work", JsonText.of("{}")), Instant.EPOCH);
+        Job claimed = cancellationRequested
+                ? job.withAudit(JobAudit.NONE.withCancellation(new Cancellation(Instant.EPOCH, null, null)))
+                : job;
+        return new RunningAttempt(new Claim(claimed, UUID.randomUUID(), 0), clock::get, clock.get(), changed -> {});
+    }
+
+    private void pass(long millis, long byTheWall) {
+        clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
+        wall.addAndGet(byTheWall);
+    }
+
+    @Test
+    void freshClaim_runsUnasked_andIsDueInASecond() {
+        pass(1_000, 1_000);
+        RunningAttempt attempt = claimedNow(false);
+        pass(900, 905);
+        assertThat(late.mayRun(attempt)).isTrue();
+        assertThat(attempt.startDueAt()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(2_900));
+    }
+
+    /** Nothing of these may run before the database has said that the job is still theirs. */
+    @Test
+    void claimThatIsOld_orOfBeforeASuspension_orToBeCancelled_doesNot() {
+        pass(1_000, 1_000);
+        RunningAttempt old = claimedNow(false);
+        pass(1_000, 1_000);
+        assertThat(late.mayRun(old)).isFalse();
+        assertThat(late.mayRun(claimedNow(true))).isFalse();
+        RunningAttempt stopped = claimedNow(false);
+        stopped.stop(StopReason.CANCELLED);
+        assertThat(late.mayRun(stopped)).isFalse();
+        RunningAttempt suspended = claimedNow(false);
+        pass(100, 60_000);
+        assertThat(late.mayRun(suspended)).isFalse();
+        assertThat(late.mayRun(claimedNow(false))).as("in doubt").isFalse();
+        pass(1, 1);
+        assertThat(late.mayRun(claimedNow(false))).isTrue();
+        assertThat(suspended.startDueAt()).isEqualTo(Long.MAX_VALUE);
     }
 
     @Test
