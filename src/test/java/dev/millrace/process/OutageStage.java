@@ -42,7 +42,9 @@ final class OutageStage implements AutoCloseable {
     OutageStage() {
         Place place = Place.of(server, Millrace.DEFAULT_SCHEMA);
         scene = new Scene(place, Pools.tardy(place));
-        scene.millrace.migrate();
+        try (HikariDataSource patient = Pools.usual(place)) {
+            Millrace.on(patient).migrate();
+        }
         elsewhere = scene.start(ReconcilerProcess.class, "quick");
         elsewhere.order("watch");
         HikariDataSource quick = scene.closing(Pools.quick(place));

@@ -23,6 +23,7 @@ public final class Microseconds {
      */
     public static final Duration LONGEST = Duration.ofHours(Integer.MAX_VALUE);
 
+    private static final Duration SHORTEST = LONGEST.negated();
     private static final Instant AFTER_LATEST = LATEST.plusNanos(1_000);
 
     private Microseconds() {}
@@ -50,9 +51,9 @@ public final class Microseconds {
      * @throws IllegalArgumentException if it is longer than {@link #LONGEST}, in either direction
      */
     public static Duration truncate(Duration duration) {
-        if (duration.compareTo(LONGEST) > 0 || duration.compareTo(LONGEST.negated()) < 0) {
+        if (duration.compareTo(LONGEST) > 0 || duration.compareTo(SHORTEST) < 0) {
             throw new IllegalArgumentException("The duration " + duration + " is out of range: the database holds "
-                    + LONGEST.negated() + " to " + LONGEST + ", about 245,000 years.");
+                    + SHORTEST + " to " + LONGEST + ", about 245,000 years.");
         }
         return duration.truncatedTo(ChronoUnit.MICROS);
     }

@@ -15,8 +15,10 @@ import java.util.UUID;
 import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
+import org.jooq.Param;
 import org.jooq.Record;
 import org.jooq.exception.DataAccessException;
+import org.jooq.impl.DSL;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +29,16 @@ final class Attempts {
 
     /** What must be selected for {@link #claim}. */
     static final List<Field<?>> CLAIM_FIELDS = claimFields();
+
+    private static final Param<String> ID = DSL.param("attempt_job", EXECUTION_JOBS.OPERATION_ID.getDataType());
+    private static final Param<UUID> TOKEN = DSL.param("attempt_token", EXECUTION_JOBS.CLAIM_TOKEN.getDataType());
+
+    /** {@link #owned} in a {@link Shape}, for the attempt that is {@link #bound}. */
+    static final Condition OWNED = EXECUTION_JOBS
+            .OPERATION_ID
+            .eq(ID)
+            .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(TOKEN))
+            .and(JobRows.LIVE);
 
     private static final String UNREADABLE = "Record can't be read";
 
@@ -52,6 +64,11 @@ final class Attempts {
                 .eq(attempt.jobId())
                 .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(attempt.token()))
                 .and(JobRows.LIVE);
+    }
+
+    /** The values of a {@link Shape} that is about this attempt. */
+    static Binds bound(Attempt attempt) {
+        return new Binds().with(ID, attempt.jobId()).with(TOKEN, attempt.token());
     }
 
     /** The same of a row that was read. */

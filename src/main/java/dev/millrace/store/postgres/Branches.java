@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jooq.Field;
+import org.jooq.Param;
 import org.jooq.Record;
 import org.jooq.Table;
 import org.jooq.TableLike;
@@ -26,6 +27,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Branches {
     private static final Field<Integer> NUMBER = DSL.field(DSL.name("series", "number"), SQLDataType.INTEGER);
+
+    private static final Param<Integer> COUNT = DSL.param("branches", SQLDataType.INTEGER);
+    private static final Param<String[]> PROFILES = texts("branch_profiles");
+    private static final Param<String[]> QUEUES = texts("branch_queues");
+    private static final Param<Short[]> PRIORITIES = DSL.param("branch_priorities", SQLDataType.SMALLINT.array());
+    private static final Param<String[]> KINDS = texts("branch_kinds");
+    private static final Param<String[]> SINCES = texts("branch_since");
+    private static final Param<String[]> SINCE_IDS = texts("branch_since_ids");
 
     static final Field<String> PROFILE = DSL.field(DSL.name("branch", "runtime_profile"), SQLDataType.CLOB);
     static final Field<String> QUEUE = DSL.field(DSL.name("branch", "queue"), SQLDataType.CLOB);
@@ -79,23 +88,36 @@ final class Branches {
         sinceIds.add(place.id());
     }
 
-    /** The branches whose queues and kinds are not paused, and for each of them what this table finds for it. */
-    Table<? extends Record> crossJoin(TableLike<?> lateral) {
+    /** The values of these branches. */
+    Binds bound() {
+        return new Binds()
+                .with(COUNT, profiles.size())
+                .with(PROFILES, profiles.toArray(String[]::new))
+                .with(QUEUES, queues.toArray(String[]::new))
+                .with(PRIORITIES, priorities.toArray(Short[]::new))
+                .with(KINDS, kinds.toArray(String[]::new))
+                .with(SINCES, since.toArray(String[]::new))
+                .with(SINCE_IDS, sinceIds.toArray(String[]::new));
+    }
+
+    /** In a {@link Shape}: the branches whose queues and kinds are not paused, and for each what this table finds for it. */
+    static Table<? extends Record> crossJoin(TableLike<?> lateral) {
+        Field<String> queue = DSL.arrayGet(QUEUES, NUMBER);
+        Field<String> kind = DSL.arrayGet(KINDS, NUMBER);
         return DSL.select(
-                        texts(profiles).as(PROFILE.getName()),
-                        texts(queues).as(QUEUE.getName()),
-                        DSL.arrayGet(DSL.val(priorities.toArray(Short[]::new), SQLDataType.SMALLINT.array()), NUMBER)
-                                .as(PRIORITY.getName()),
-                        texts(kinds).as(KIND.getName()),
-                        texts(since).cast(SINCE.getDataType()).as(SINCE.getName()),
-                        texts(sinceIds).as(SINCE_ID.getName()))
-                .from(DSL.generateSeries(1, profiles.size()).as("series", "number"))
-                .where(Pauses.neither(texts(queues), texts(kinds)))
+                        DSL.arrayGet(PROFILES, NUMBER).as(PROFILE.getName()),
+                        queue.as(QUEUE.getName()),
+                        DSL.arrayGet(PRIORITIES, NUMBER).as(PRIORITY.getName()),
+                        kind.as(KIND.getName()),
+                        DSL.arrayGet(SINCES, NUMBER).cast(SINCE.getDataType()).as(SINCE.getName()),
+                        DSL.arrayGet(SINCE_IDS, NUMBER).as(SINCE_ID.getName()))
+                .from(DSL.generateSeries(DSL.inline(1), COUNT).as("series", "number"))
+                .where(Pauses.neither(queue, kind))
                 .asTable("branch")
                 .crossJoin(DSL.lateral(lateral));
     }
 
-    private static Field<String> texts(List<? extends @Nullable String> values) {
-        return DSL.arrayGet(DSL.val(values.toArray(String[]::new), SQLDataType.CLOB.array()), NUMBER);
+    private static Param<String[]> texts(String name) {
+        return DSL.param(name, SQLDataType.CLOB.array());
     }
 }

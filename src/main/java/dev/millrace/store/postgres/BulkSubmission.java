@@ -165,7 +165,10 @@ final class BulkSubmission {
 
     private void insert(DSLContext dsl, List<Wanted> chunk, Map<String, Creation> done) {
         List<Field<?>> returned = new ArrayList<>(List.of(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.CREATED_AT));
-        returned.addAll(database.signals(EXECUTION_JOBS.QUEUE));
+        String channel = database.channel();
+        if (channel != null) {
+            returned.add(PostgresJobSignals.sent(DSL.inline(channel), EXECUTION_JOBS.QUEUE));
+        }
         Map<String, Job> jobs = new HashMap<>();
         List<Map<Field<?>, Object>> values = new ArrayList<>();
         for (Wanted wanted : chunk) {
@@ -174,9 +177,7 @@ final class BulkSubmission {
         }
         GivenRows given = new GivenRows(values);
         Map<Field<?>, Field<?>> columns = new LinkedHashMap<>();
-        rows.recordAndProjections(chunk.get(0).job)
-                .keySet()
-                .forEach(column -> columns.put(column, GivenRows.given(column)));
+        JobRows.PROJECTED.forEach(column -> columns.put(column, GivenRows.given(column)));
         for (Field<?> same : List.of(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.QUEUE_PRIORITY)) {
             columns.put(same, GivenRows.given(same));
         }

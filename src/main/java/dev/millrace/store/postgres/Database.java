@@ -1,20 +1,12 @@
 package dev.millrace.store.postgres;
 
 import dev.millrace.store.SchemaNotReadyException;
-import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
-import org.jooq.Configuration;
 import org.jooq.ConnectionProvider;
 import org.jooq.DSLContext;
-import org.jooq.Field;
-import org.jooq.SQLDialect;
-import org.jooq.conf.MappedSchema;
-import org.jooq.conf.RenderMapping;
-import org.jooq.conf.Settings;
 import org.jooq.exception.DataAccessException;
 import org.jooq.impl.DSL;
-import org.jooq.impl.DefaultConfiguration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class Database {
     private final ConnectionProvider connections;
     private final @Nullable OwnConnections own;
-    private final Configuration configuration;
-    private final String schema;
+    private final Rendering rendering;
     private final SchemaGate gate;
     private final Repetition.Policy policy;
     private final boolean signalling;
@@ -37,37 +28,28 @@ final class Database {
      * @param gate what each statement has to pass
      * @param signalling whether statements that create jobs send signals
      */
-    Database(OwnConnections pool, String schema, SchemaGate gate, Repetition.Policy policy, boolean signalling) {
-        this(pool, pool, schema, gate, policy, signalling);
+    Database(OwnConnections pool, Rendering rendering, SchemaGate gate, Repetition.Policy policy, boolean signalling) {
+        this(pool, pool, rendering, gate, policy, signalling);
     }
 
     /** In a caller's transaction, in which nothing is repeated. */
-    Database(CallerConnection caller, String schema, SchemaGate gate, boolean signalling) {
-        this(caller, null, schema, gate, Repetition.Policy.CALLERS, signalling);
+    Database(CallerConnection caller, Rendering rendering, SchemaGate gate, boolean signalling) {
+        this(caller, null, rendering, gate, Repetition.Policy.CALLERS, signalling);
     }
 
     private Database(
             ConnectionProvider connections,
             @Nullable OwnConnections own,
-            String schema,
+            Rendering rendering,
             SchemaGate gate,
             Repetition.Policy policy,
             boolean signalling) {
         this.signalling = signalling;
         this.connections = connections;
         this.own = own;
-        this.schema = schema;
+        this.rendering = rendering;
         this.gate = gate;
         this.policy = policy;
-        this.configuration = new DefaultConfiguration()
-                .set(SQLDialect.POSTGRES)
-                .set(new Privileges(schema))
-                .set(new Settings()
-                        .withRenderCatalog(false)
-                        .withExecuteLogging(false)
-                        .withRenderMapping(new RenderMapping()
-                                .withSchemata(
-                                        new MappedSchema().withInput("millrace").withOutput(schema))));
     }
 
     /** Whether the transaction is a caller's. */
@@ -75,9 +57,10 @@ final class Database {
         return own == null;
     }
 
-    /** What a statement that creates jobs returns for each, so that a signal is sent; nothing if none shall be. */
-    List<Field<?>> signals(Field<String> queue) {
-        return signalling ? List.of(PostgresJobSignals.sent(schema, queue)) : List.of();
+    /** Where those listen who are to be told of jobs that come in; null if nobody is to be told. */
+    @Nullable
+    String channel() {
+        return signalling ? PostgresJobSignals.channel(rendering.schema()) : null;
     }
 
     /** Runs the statements of an operation that has no subject. */
@@ -112,7 +95,7 @@ final class Database {
             Failure failure;
             try {
                 session = open(used);
-                DSLContext dsl = DSL.using(configuration.derive(session));
+                DSLContext dsl = DSL.using(rendering.configuration().derive(session));
                 pass(what, dsl, repetition);
                 session.passedGate();
                 T result = statements.apply(dsl, repetition);
@@ -130,7 +113,7 @@ final class Database {
                 }
             }
             if (!repetition.goesOnAfter(failure)) {
-                throw failure.told(what, schema, own != null, repetition);
+                throw failure.told(what, rendering.schema(), own != null, repetition);
             }
         }
     }

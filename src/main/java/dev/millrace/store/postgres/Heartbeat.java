@@ -15,7 +15,9 @@ import java.util.Set;
 import java.util.UUID;
 import org.jooq.Condition;
 import org.jooq.DSLContext;
+import org.jooq.DataType;
 import org.jooq.Field;
+import org.jooq.Param;
 import org.jooq.Record;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
@@ -31,6 +33,25 @@ import org.jooq.impl.SQLDataType;
  */
 final class Heartbeat {
     static final int CHUNK = 50;
+
+    private static final DataType<String[]> TEXTS = SQLDataType.CLOB.array();
+    private static final Param<String[]> IDS = DSL.param("ids", TEXTS);
+    private static final Param<UUID[]> TOKENS = DSL.param("tokens", SQLDataType.UUID.array());
+
+    /** The rows of these attempts. An id and a token that are both in the lists belong together: no token has two ids. */
+    private static final Condition OWNED = EXECUTION_JOBS
+            .OPERATION_ID
+            .eq(DSL.any(IDS))
+            .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(TOKENS)))
+            .and(JobRows.LIVE);
+
+    private static final List<Field<?>> ANSWER =
+            List.of(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.CLAIM_TOKEN, EXECUTION_JOBS.CANCELLATION_REQUESTED);
+    private static final Shape BEAT = new Shape(
+            ANSWER,
+            dsl -> RowLock.skipping(OWNED)
+                    .update(dsl, Map.of(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.LOCKED))
+                    .returningResult(ANSWER));
 
     private final Database database;
 
@@ -50,13 +71,10 @@ final class Heartbeat {
 
     private static Map<Attempt, Pulse> beatChunk(DSLContext dsl, List<Attempt> chunk) {
         Map<Attempt, Pulse> pulses = new HashMap<>();
-        RowLock lock = RowLock.skipping(owned(chunk));
-        lock.update(dsl, Map.of(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.LOCKED))
-                .returningResult(
-                        EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.CLAIM_TOKEN, EXECUTION_JOBS.CANCELLATION_REQUESTED)
+        BEAT.fetch(dsl, binds(chunk))
                 .forEach(row -> pulses.put(
-                        new Attempt(row.value1(), row.value2()),
-                        row.value3() ? Pulse.CANCELLATION_REQUESTED : Pulse.HELD));
+                        new Attempt(row.get(EXECUTION_JOBS.OPERATION_ID), row.get(EXECUTION_JOBS.CLAIM_TOKEN)),
+                        row.get(EXECUTION_JOBS.CANCELLATION_REQUESTED) ? Pulse.CANCELLATION_REQUESTED : Pulse.HELD));
         Set<Attempt> unanswered = new HashSet<>(chunk);
         unanswered.removeAll(pulses.keySet());
         if (!unanswered.isEmpty()) {
@@ -65,26 +83,21 @@ final class Heartbeat {
         return pulses;
     }
 
-    /** The rows of these attempts. An id and a token that are both in the lists belong together: no token has two ids. */
-    private static Condition owned(Collection<Attempt> attempts) {
+    private static Binds binds(Collection<Attempt> attempts) {
         UUID[] tokens =
                 attempts.stream().map(Attempt::token).filter(Objects::nonNull).toArray(UUID[]::new);
-        return ids(attempts)
-                .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(DSL.val(tokens, SQLDataType.UUID.array()))))
-                .and(JobRows.LIVE);
+        return new Binds().with(IDS, ids(attempts)).with(TOKENS, tokens);
     }
 
-    private static Condition ids(Collection<Attempt> attempts) {
-        String[] ids = attempts.stream().map(Attempt::jobId).distinct().toArray(String[]::new);
-        Field<String[]> array = DSL.val(ids, SQLDataType.CLOB.array());
-        return EXECUTION_JOBS.OPERATION_ID.eq(DSL.any(array));
+    private static String[] ids(Collection<Attempt> attempts) {
+        return attempts.stream().map(Attempt::jobId).distinct().toArray(String[]::new);
     }
 
     private static Map<Attempt, Pulse> lookAt(DSLContext dsl, Set<Attempt> attempts) {
         Map<String, Record> rows = new HashMap<>();
         dsl.select(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.CLAIM_TOKEN, EXECUTION_JOBS.STATUS)
                 .from(EXECUTION_JOBS)
-                .where(ids(attempts))
+                .where(EXECUTION_JOBS.OPERATION_ID.eq(DSL.any(DSL.val(ids(attempts), TEXTS))))
                 .forEach(row -> rows.put(row.value1(), row));
         Map<Attempt, Pulse> pulses = new HashMap<>();
         for (Attempt attempt : attempts) {

@@ -41,6 +41,20 @@ final class JobRows {
             EXECUTION_JOBS.CREATED_AT,
             EXECUTION_JOBS.RECORD);
 
+    /** What {@link #recordAndProjections} assigns. */
+    static final List<Field<?>> PROJECTED = List.of(
+            EXECUTION_JOBS.RECORD,
+            EXECUTION_JOBS.KIND,
+            EXECUTION_JOBS.RUNTIME_PROFILE,
+            EXECUTION_JOBS.QUEUE,
+            EXECUTION_JOBS.BACKEND,
+            EXECUTION_JOBS.PRIORITY,
+            EXECUTION_JOBS.TENANT_ID,
+            EXECUTION_JOBS.CANCELLATION_REQUESTED,
+            EXECUTION_JOBS.HEARTBEAT_TIMEOUT,
+            EXECUTION_JOBS.MAX_DURATION,
+            EXECUTION_JOBS.LOOKUP_KEYS);
+
     /** Claimed by a worker or backend. As literals: a partial index can't be used for a parameter. */
     static final Condition CLAIMED =
             EXECUTION_JOBS.STATUS.in(literal(JobStatus.PROVISIONING), literal(JobStatus.RUNNING));
@@ -100,6 +114,11 @@ final class JobRows {
     /** The record of a job and all that projects it: whoever writes the one writes the others. */
     Map<Field<?>, Object> recordAndProjections(Job job) {
         return recordAndProjections(job, codec.encode(job));
+    }
+
+    /** The same of a job that comes in, whose record may not be too large. */
+    Map<Field<?>, Object> boundedRecordAndProjections(Job job) {
+        return recordAndProjections(job, JobCodec.bounded(codec.encode(job)));
     }
 
     /** The same with the job's record as it was encoded. */

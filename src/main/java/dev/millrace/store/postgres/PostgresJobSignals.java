@@ -6,7 +6,6 @@ import dev.millrace.store.StoreUnavailableException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
@@ -25,7 +24,6 @@ import org.slf4j.LoggerFactory;
  * Signals by NOTIFY, on a channel named after the schema. A statement that creates jobs sends them itself ({@link #sent}), so
  * they are delivered if and when its transaction commits, the caller's included. Equal ones of one transaction are one.
  */
-@AllowPlainSql(reason = "jOOQ has no LISTEN and UNLISTEN")
 final class PostgresJobSignals implements JobSignals {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresJobSignals.class);
     private static final String CHANNEL_PREFIX = "millrace:";
@@ -54,12 +52,12 @@ final class PostgresJobSignals implements JobSignals {
     }
 
     /** For RETURNING: says that a job has come into this queue. */
-    static Field<?> sent(String schema, Field<String> queue) {
-        return notify(channel(schema), DSL.inline(QUEUE).concat(queue));
+    static Field<?> sent(Field<String> channel, Field<String> queue) {
+        return notify(channel, DSL.inline(QUEUE).concat(queue));
     }
 
-    private static Field<?> notify(String channel, Field<String> payload) {
-        return DSL.function(DSL.name("pg_catalog", "pg_notify"), SQLDataType.CLOB, DSL.inline(channel), payload);
+    private static Field<?> notify(Field<String> channel, Field<String> payload) {
+        return DSL.function(DSL.name("pg_catalog", "pg_notify"), SQLDataType.CLOB, channel, payload);
     }
 
     @Override
@@ -67,7 +65,8 @@ final class PostgresJobSignals implements JobSignals {
         Checks.name("token", token);
         database.run(
                 Operation.PROBE_SIGNALS,
-                dsl -> dsl.select(notify(channel, DSL.val(PROBE + token))).execute());
+                dsl -> dsl.select(notify(DSL.inline(channel), DSL.val(PROBE + token)))
+                        .execute());
     }
 
     @Override
@@ -85,7 +84,7 @@ final class PostgresJobSignals implements JobSignals {
         }
         try {
             PGConnection notifications = connection.unwrap(PGConnection.class);
-            execute(connection, "LISTEN " + notifications.escapeIdentifier(channel));
+            PlainSql.listen(connection, channel);
             return new Connected(connections, connection, notifications);
         } catch (SQLException | RuntimeException e) {
             connections.discard(connection);
@@ -96,12 +95,6 @@ final class PostgresJobSignals implements JobSignals {
 
     private static StoreUnavailableException unavailable(Exception cause) {
         return new StoreUnavailableException("Can't listen for jobs that come in: " + cause.getMessage(), cause);
-    }
-
-    private static void execute(Connection connection, String sql) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        }
     }
 
     private static final class Connected implements Listening {
@@ -143,7 +136,7 @@ final class PostgresJobSignals implements JobSignals {
                 if (!connection.isClosed()) {
                     int before = connection.getNetworkTimeout();
                     connection.setNetworkTimeout(Runnable::run, LONGEST_GOODBYE_MILLIS);
-                    execute(connection, "UNLISTEN *");
+                    PlainSql.unlisten(connection);
                     connection.setNetworkTimeout(Runnable::run, before);
                 }
             } catch (SQLException | RuntimeException e) {

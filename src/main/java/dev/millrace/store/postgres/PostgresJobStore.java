@@ -29,10 +29,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Record;
+import org.jooq.Result;
 import org.jooq.impl.DSL;
 import org.jspecify.annotations.Nullable;
 
@@ -54,25 +56,16 @@ final class PostgresJobStore implements JobStore {
     @Override
     public Creation submit(NewJob job) {
         Job wanted = wanted(job);
-        Map<Field<?>, Object> values = rows.recordAndProjections(wanted, JobCodec.bounded(codec.encode(wanted)));
-        values.put(EXECUTION_JOBS.OPERATION_ID, job.id());
-        values.put(EXECUTION_JOBS.VERSION, 1L);
-        values.put(EXECUTION_JOBS.STATUS, JobStatus.QUEUED);
-        values.put(EXECUTION_JOBS.CREATED_AT, DbTime.STATEMENT);
-        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.STATEMENT);
-        values.put(
-                EXECUTION_JOBS.EXPIRES_AT,
-                DbTime.plus(DbTime.STATEMENT, job.policies().retention()));
-        if (job.spec().local()) {
-            values.put(EXECUTION_JOBS.QUEUE_PRIORITY, job.priority());
-            values.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DbTime.plus(DbTime.STATEMENT, job.delay()));
-        }
-        boolean atOnce = job.spec().local() && job.delay().isZero();
-        List<Field<?>> signals = atOnce ? database.signals(EXECUTION_JOBS.QUEUE) : List.of();
+        Submission submission = new Submission(rows, wanted, job.delay());
         return database.confirm(
                 Operation.SUBMIT,
                 job.id(),
-                (dsl, repetition) -> insert(dsl, wanted, values, signals, repetition, EXECUTION_JOBS.CREATED_AT));
+                (dsl, repetition) -> insert(
+                        dsl,
+                        wanted,
+                        () -> submission.insert(dsl, database.channel()),
+                        repetition,
+                        EXECUTION_JOBS.CREATED_AT));
     }
 
     /** The job that a submission makes; its times are the database's to say. */
@@ -127,7 +120,7 @@ final class PostgresJobStore implements JobStore {
         return database.confirm(
                 Operation.CREATE,
                 job.id(),
-                (dsl, repetition) -> insert(dsl, job, values, List.of(), repetition, insertedAt));
+                (dsl, repetition) -> insert(dsl, job, () -> insert(dsl, values), repetition, insertedAt));
     }
 
     @Override
@@ -242,16 +235,25 @@ final class PostgresJobStore implements JobStore {
         return EXECUTION_JOBS.OPERATION_ID.eq(read.id()).and(EXECUTION_JOBS.VERSION.eq(read.version()));
     }
 
+    /** The times that the job has then; none if there is one of its id. */
+    private static Result<? extends Record> insert(DSLContext dsl, Map<Field<?>, Object> values) {
+        return dsl.insertInto(EXECUTION_JOBS)
+                .set(values)
+                .onConflict(EXECUTION_JOBS.OPERATION_ID)
+                .doNothing()
+                .returningResult(EXECUTION_JOBS.CREATED_AT, EXECUTION_JOBS.UPDATED_AT)
+                .fetch();
+    }
+
     /** @param insertedAt when a row that has not ended came in, by the database's time */
     private Creation insert(
             DSLContext dsl,
             Job wanted,
-            Map<Field<?>, Object> values,
-            List<Field<?>> signals,
+            Supplier<Result<? extends Record>> insertion,
             Repetition repetition,
             Field<Instant> insertedAt) {
         return Rounds.first(
-                () -> tryInsert(dsl, wanted, values, signals, repetition, insertedAt),
+                () -> tryInsert(dsl, wanted, insertion, repetition, insertedAt),
                 "job \"" + wanted.id()
                         + "\" was neither there nor could it be created: it was deleted in between, or the"
                         + " transaction's snapshot can't see it.");
@@ -261,22 +263,14 @@ final class PostgresJobStore implements JobStore {
     private @Nullable Creation tryInsert(
             DSLContext dsl,
             Job wanted,
-            Map<Field<?>, Object> values,
-            List<Field<?>> signals,
+            Supplier<Result<? extends Record>> insertion,
             Repetition repetition,
             Field<Instant> insertedAt) {
-        List<Field<?>> returned = new ArrayList<>(List.of(EXECUTION_JOBS.CREATED_AT, EXECUTION_JOBS.UPDATED_AT));
-        returned.addAll(signals);
-        Record inserted = dsl.insertInto(EXECUTION_JOBS)
-                .set(values)
-                .onConflict(EXECUTION_JOBS.OPERATION_ID)
-                .doNothing()
-                .returningResult(returned)
-                .fetchOne();
-        if (inserted != null) {
+        Result<? extends Record> inserted = insertion.get();
+        if (!inserted.isEmpty()) {
+            Record times = inserted.get(0);
             Job job = wanted.at(
-                    inserted.get(EXECUTION_JOBS.CREATED_AT),
-                    AttemptState.queued(inserted.get(EXECUTION_JOBS.UPDATED_AT)));
+                    times.get(EXECUTION_JOBS.CREATED_AT), AttemptState.queued(times.get(EXECUTION_JOBS.UPDATED_AT)));
             return new Creation(job, true);
         }
         Record row = dsl.select(JobRows.FIELDS)

@@ -45,7 +45,7 @@ public final class PostgresStore {
     private final Retention retention;
 
     private final Database database;
-    private final String schema;
+    private final Rendering rendering;
     private final SchemaGate gate;
     private final JobCodec codec;
     private final @Nullable OwnConnections pool;
@@ -54,14 +54,14 @@ public final class PostgresStore {
     private PostgresStore(
             Database database,
             @Nullable OwnConnections pool,
-            String schema,
+            Rendering rendering,
             SchemaGate gate,
             JobCodec codec,
             boolean signalling) {
         this.signalling = signalling;
         this.database = database;
         this.pool = pool;
-        this.schema = schema;
+        this.rendering = rendering;
         this.gate = gate;
         this.codec = codec;
         PostgresWorkSource source = new PostgresWorkSource(database, codec);
@@ -97,18 +97,18 @@ public final class PostgresStore {
 
     /** For tests: with other pauses. */
     static PostgresStore on(DataSource pool, String schema, SchemaGate gate, Repetition.Policy policy) {
-        return own(new OwnConnections(pool), schema, gate, new JobCodec(), policy, false);
+        return own(new OwnConnections(pool), new Rendering(schema), gate, new JobCodec(), policy, false);
     }
 
     private static PostgresStore own(
             OwnConnections pool,
-            String schema,
+            Rendering rendering,
             SchemaGate gate,
             JobCodec codec,
             Repetition.Policy policy,
             boolean signalling) {
-        Database database = new Database(pool, schema, gate, policy, signalling);
-        return new PostgresStore(database, pool, schema, gate, codec, signalling);
+        Database database = new Database(pool, rendering, gate, policy, signalling);
+        return new PostgresStore(database, pool, rendering, gate, codec, signalling);
     }
 
     /**
@@ -118,12 +118,12 @@ public final class PostgresStore {
      * @return the store
      */
     public PostgresStore signalling() {
-        return pool == null ? this : own(pool, schema, gate, codec, Repetition.Policy.DEFAULT, true);
+        return pool == null ? this : own(pool, rendering, gate, codec, Repetition.Policy.DEFAULT, true);
     }
 
     /** {@return what tells that jobs have come in, to those who listen; in a caller's transaction nobody can} */
     public JobSignals signals() {
-        return new PostgresJobSignals(database, pool, schema);
+        return new PostgresJobSignals(database, pool, rendering.schema());
     }
 
     /**
@@ -134,7 +134,7 @@ public final class PostgresStore {
      * @return the store
      */
     public PostgresStore forLoops() {
-        return pool == null ? this : own(pool, schema, gate, codec, Repetition.Policy.FOR_LOOPS, signalling);
+        return pool == null ? this : own(pool, rendering, gate, codec, Repetition.Policy.FOR_LOOPS, signalling);
     }
 
     /**
@@ -153,7 +153,7 @@ public final class PostgresStore {
         }
         KeptConnection kept = new KeptConnection(pool, answerWithin);
         return new Reserved(
-                own(kept.connections(), schema, gate, codec, Repetition.Policy.FOR_LOOPS, signalling), kept);
+                own(kept.connections(), rendering, gate, codec, Repetition.Policy.FOR_LOOPS, signalling), kept);
     }
 
     /** A store that keeps a connection. */
@@ -225,7 +225,8 @@ public final class PostgresStore {
     }
 
     private PostgresStore in(CallerConnection caller) {
-        return new PostgresStore(new Database(caller, schema, gate, signalling), null, schema, gate, codec, signalling);
+        return new PostgresStore(
+                new Database(caller, rendering, gate, signalling), null, rendering, gate, codec, signalling);
     }
 
     /** {@return jobs as rows: create, read, list, change} */

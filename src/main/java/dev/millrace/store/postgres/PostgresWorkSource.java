@@ -14,6 +14,7 @@ import dev.millrace.store.Pulse;
 import dev.millrace.store.UnreadableJobException;
 import dev.millrace.store.WorkSource;
 import dev.millrace.types.JobStatus;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -23,7 +24,9 @@ import java.util.Set;
 import java.util.UUID;
 import org.jooq.DSLContext;
 import org.jooq.Field;
+import org.jooq.Param;
 import org.jooq.Record;
+import org.jooq.Result;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +41,17 @@ import org.slf4j.LoggerFactory;
  */
 final class PostgresWorkSource implements WorkSource {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresWorkSource.class);
+
+    private static final Shape START = new Shape(
+            List.of(EXECUTION_JOBS.CANCELLATION_REQUESTED),
+            dsl -> RowLock.waiting(Attempts.OWNED)
+                    .update(dsl, started())
+                    .returningResult(EXECUTION_JOBS.CANCELLATION_REQUESTED));
+
+    private static final Param<Long> STARTED = DSL.param("started", EXECUTION_JOBS.VERSION.getDataType());
+    private static final Param<Duration> RETENTION = DSL.param("retention", DbTime.DURATION);
+    private static final Shape SUCCEED = new Shape(dsl ->
+            RowLock.waiting(Attempts.OWNED, EXECUTION_JOBS.VERSION.le(STARTED)).update(dsl, Ending.success(RETENTION)));
 
     private final Database database;
     private final JobRows rows;
@@ -81,6 +95,10 @@ final class PostgresWorkSource implements WorkSource {
 
     @Override
     public Pulse start(Attempt attempt) {
+        return database.run(Operation.START, attempt.jobId(), dsl -> pulse(START.fetch(dsl, Attempts.bound(attempt))));
+    }
+
+    private static Map<Field<?>, Object> started() {
         Map<Field<?>, Object> values = signOfLife();
         // Started before, and asked again because the answer was lost: no second change of status.
         values.put(
@@ -93,8 +111,8 @@ final class PostgresWorkSource implements WorkSource {
         // A handler that runs already may have said what it does.
         values.put(
                 EXECUTION_JOBS.CURRENT_PHASE,
-                DSL.coalesce(DSL.nullif(EXECUTION_JOBS.CURRENT_PHASE, ClaimStatement.PHASE), "Running"));
-        return database.run(Operation.START, attempt.jobId(), dsl -> write(dsl, attempt, values));
+                DSL.coalesce(DSL.nullif(EXECUTION_JOBS.CURRENT_PHASE, ClaimShape.PHASE), "Running"));
+        return values;
     }
 
     @Override
@@ -107,7 +125,13 @@ final class PostgresWorkSource implements WorkSource {
         if (progress.phase() != null) {
             values.put(EXECUTION_JOBS.CURRENT_PHASE, progress.phase());
         }
-        return database.run(Operation.PROGRESS, attempt.jobId(), dsl -> write(dsl, attempt, values));
+        return database.run(
+                Operation.PROGRESS,
+                attempt.jobId(),
+                dsl -> pulse(RowLock.waiting(Attempts.owned(attempt))
+                        .update(dsl, values)
+                        .returningResult(EXECUTION_JOBS.CANCELLATION_REQUESTED)
+                        .fetch()));
     }
 
     private static Map<Field<?>, Object> signOfLife() {
@@ -117,16 +141,12 @@ final class PostgresWorkSource implements WorkSource {
         return values;
     }
 
-    /** A write of one attempt that carries no record, and so needs no version. */
-    private static Pulse write(DSLContext dsl, Attempt attempt, Map<Field<?>, Object> values) {
-        RowLock lock = RowLock.waiting(Attempts.owned(attempt));
-        Boolean cancel = lock.update(dsl, values)
-                .returningResult(EXECUTION_JOBS.CANCELLATION_REQUESTED)
-                .fetchOne(EXECUTION_JOBS.CANCELLATION_REQUESTED);
-        if (cancel == null) {
+    /** The answer to a write of one attempt that carries no record, and so needs no version. */
+    private static Pulse pulse(Result<? extends Record> written) {
+        if (written.isEmpty()) {
             return Pulse.LOST;
         }
-        return cancel ? Pulse.CANCELLATION_REQUESTED : Pulse.HELD;
+        return written.get(0).get(EXECUTION_JOBS.CANCELLATION_REQUESTED) ? Pulse.CANCELLATION_REQUESTED : Pulse.HELD;
     }
 
     @Override
@@ -166,10 +186,10 @@ final class PostgresWorkSource implements WorkSource {
 
     /** The short way to success: one statement, if nobody but this attempt has changed the job since the claim. */
     private static boolean succeedAsClaimed(DSLContext dsl, Claim claim) {
-        long started = claim.job().version() + 1;
-        Map<Field<?>, Object> values = Ending.success(claim.job().policies().retention());
-        RowLock lock = RowLock.waiting(Attempts.owned(claim.attempt()), EXECUTION_JOBS.VERSION.le(started));
-        return lock.update(dsl, values).execute() == 1;
+        Binds binds = Attempts.bound(claim.attempt())
+                .with(STARTED, claim.job().version() + 1)
+                .with(RETENTION, claim.job().policies().retention());
+        return SUCCEED.execute(dsl, binds) == 1;
     }
 
     /** Rereads, merges and repeats until the record's version is the one that was read, or the attempt is not ours. */

@@ -40,7 +40,7 @@ class BulkCallTest {
         String schema = db.database.schema();
         Database own = new Database(
                 new OwnConnections(db.database.dataSource()),
-                schema,
+                new Rendering(schema),
                 new SchemaGate(schema, Release.current()),
                 Repetition.Policy.DEFAULT,
                 false);

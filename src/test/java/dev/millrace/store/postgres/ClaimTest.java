@@ -116,7 +116,7 @@ class ClaimTest {
     @Test
     void claim_ofSeveralKindsBehindForeignOnes_takesUrgentOnesOfAllKindsFirst() {
         for (Priority priority : List.of(Priority.CRITICAL, Priority.LOW)) {
-            for (int i = 0; i < ClaimStatement.WINDOW + 20; i++) {
+            for (int i = 0; i < ClaimShape.WINDOW + 20; i++) {
                 db.submit(StoreFixture.newJob("foreign").withPriority(priority));
             }
             for (String kind : List.of("a", "b", "c")) {
@@ -213,7 +213,7 @@ class ClaimTest {
 
     @Test
     void claim_behindManyJobsOfOtherKinds_findsItsOwn() {
-        insertMany(ClaimStatement.WINDOW * 3, "foreign");
+        insertMany(ClaimShape.WINDOW * 3, "foreign");
         Job mine = db.submit("mine");
         assertThat(db.claim(2, "mine", "also-mine"))
                 .extracting(claim -> claim.job().id())

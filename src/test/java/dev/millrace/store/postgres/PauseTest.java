@@ -91,7 +91,7 @@ class PauseTest {
     @CsvSource({"''", "b", "'a,b'"})
     void pausedKind_isNotClaimed_andOthersBehindItAre(String kinds) {
         List<String> paused = new ArrayList<>();
-        for (int i = 0; i < ClaimStatement.WINDOW + 50; i++) {
+        for (int i = 0; i < ClaimShape.WINDOW + 50; i++) {
             var job = StoreFixture.newJob("a");
             paused.add(db.submit(job.withPriority(Priority.CRITICAL)).id());
         }

@@ -69,8 +69,13 @@ public final class FloorFamily implements Family {
         void call(Connection connection) throws SQLException;
     }
 
-    /** The same thing in two ways. */
-    private record Pair(String name, int calls, Typed typed, Hand hand) {}
+    /**
+     * The same thing in two ways.
+     *
+     * @param warmUps rounds before those that count; most of a short call is then spent in compiled code, as in a process
+     *     that has run for minutes
+     */
+    private record Pair(String name, int calls, int warmUps, Typed typed, Hand hand) {}
 
     /** What a call took. */
     private record Cost(double micros, double cpuMicros, double bytes) {}
@@ -111,14 +116,21 @@ public final class FloorFamily implements Family {
                     new Pair(
                             "claim of 1",
                             calls,
+                            bench.size().of(0, 8, 20),
                             way -> new Claimer(way.store().work(), JobTable.KINDS).claim(1),
                             by -> claim.executeWithTokens(by, 1)),
                     new Pair(
                             "beat of 50",
                             calls,
+                            bench.size().of(0, 8, 20),
                             way -> way.store().work().beat(running),
                             by -> beat.execute(by, BEATS)),
-                    new Pair("submission", calls, way -> way.submitter().submit(), insert::insert));
+                    new Pair(
+                            "submission",
+                            calls,
+                            bench.size().of(0, 8, 100),
+                            way -> way.submitter().submit(),
+                            insert::insert));
         }
     }
 
@@ -128,7 +140,7 @@ public final class FloorFamily implements Family {
         List<Cost> hand = new ArrayList<>();
         int rounds = rounds(bench);
         long submitted = submitted(database);
-        for (int round = -warmUps(bench); round < rounds; round++) {
+        for (int round = -pair.warmUps(); round < rounds; round++) {
             for (boolean library : round % 2 == 0 ? new boolean[] {true, false} : new boolean[] {false, true}) {
                 Cost cost = library
                         ? cost(pair, () -> pair.typed().call(own))
@@ -144,7 +156,7 @@ public final class FloorFamily implements Family {
             JobTable.unclaim(database);
         }
         if (pair.name().equals("submission")) {
-            long expected = 2L * pair.calls() * (rounds + warmUps(bench));
+            long expected = 2L * pair.calls() * (rounds + pair.warmUps());
             bench.results().check("rows that were submitted and inserted", expected, submitted(database) - submitted);
         }
         keep(bench, pair, "own", typed, hand);
@@ -159,7 +171,7 @@ public final class FloorFamily implements Family {
             connection.setAutoCommit(false);
             Way way =
                     new Way(store.in(connection), () -> millrace.in(connection).submit(TYPE, payload));
-            for (int round = -warmUps(bench); round < rounds(bench); round++) {
+            for (int round = -pair.warmUps(); round < rounds(bench); round++) {
                 for (boolean library : round % 2 == 0 ? new boolean[] {true, false} : new boolean[] {false, true}) {
                     Cost cost = library
                             ? cost(pair, () -> pair.typed().call(way))
@@ -177,10 +189,6 @@ public final class FloorFamily implements Family {
 
     private static int rounds(Bench bench) {
         return bench.size().of(2, 6, 25);
-    }
-
-    private static int warmUps(Bench bench) {
-        return bench.size().of(0, 8, 20);
     }
 
     private static long submitted(BenchDatabase database) throws SQLException {

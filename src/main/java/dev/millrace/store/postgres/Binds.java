@@ -1,0 +1,42 @@
+package dev.millrace.store.postgres;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.jooq.Field;
+import org.jooq.Param;
+import org.jooq.impl.DSL;
+import org.jspecify.annotations.Nullable;
+
+/** The values of one execution of a {@link Shape}, by the names of its parameters. */
+final class Binds {
+    private final Map<String, @Nullable Object> values = new HashMap<>();
+
+    /** Sets the value of a parameter. */
+    <T> Binds with(Param<T> parameter, @Nullable T value) {
+        values.put(String.valueOf(parameter.getParamName()), value);
+        return this;
+    }
+
+    /** A parameter for the values of a column. */
+    static <T> Param<T> parameter(Field<T> column) {
+        return DSL.param(column.getName(), column.getDataType());
+    }
+
+    /** Sets the {@link #parameter}s of these columns: to values, or to those of a bind. */
+    Binds withAll(Map<Field<?>, Object> columns) {
+        columns.forEach((column, value) ->
+                values.put(column.getName(), value instanceof Param<?> bind ? bind.getValue() : value));
+        return this;
+    }
+
+    /** The value of the parameter of this name. */
+    @Nullable
+    Object get(String name) {
+        Object value = values.get(name);
+        if (value == null && !values.containsKey(name)) {
+            throw new IllegalStateException(
+                    "The statement has a parameter \"" + name + "\", but values only for " + values.keySet() + ".");
+        }
+        return value;
+    }
+}
