@@ -44,7 +44,12 @@ public final class AwaitTimeoutException extends RuntimeException {
             return text + ", next one at " + state.nextRetryAt() + "; the last one failed with: "
                     + job.outcome().errorMessage();
         }
+        if (!job.spec().local()) {
+            return text + ". Check that a backend reconciler runs that knows the backend \""
+                    + job.spec().backend() + "\", and that neither the kind nor the queue is paused.";
+        }
         return text + ". Check that a worker runs for kind \"" + job.kind() + "\", profile \""
-                + job.spec().runtimeProfile() + "\" and queue \"" + job.spec().queue() + "\".";
+                + job.spec().runtimeProfile() + "\" and queue \"" + job.spec().queue()
+                + "\", that neither the kind nor the queue is paused, and that the job was not submitted for later.";
     }
 }

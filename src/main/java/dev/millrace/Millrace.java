@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.millrace.backend.Backend;
 import dev.millrace.db.MigrationReport;
 import dev.millrace.db.Migrator;
+import dev.millrace.job.Checks;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobType;
 import dev.millrace.job.PayloadCodec;
@@ -316,7 +317,7 @@ public final class Millrace {
      * @throws InterruptedException if this thread is interrupted while it waits
      */
     public Job await(String id, Duration timeout) throws InterruptedException {
-        long deadline = System.nanoTime() + nanos(timeout);
+        long deadline = System.nanoTime() + nanos(Checks.given("timeout", timeout));
         long pause = FIRST_LOOK_MILLIS;
         Job job = null;
         StoreUnavailableException outage = null;

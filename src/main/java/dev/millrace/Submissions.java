@@ -1,5 +1,6 @@
 package dev.millrace;
 
+import dev.millrace.job.Checks;
 import dev.millrace.job.InvalidJobException;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobSpec;
@@ -50,6 +51,7 @@ final class Submissions {
     }
 
     private <T> NewJob newJob(JobType<T> type, T payload, @Nullable TraceContext trace, SubmitOption... options) {
+        Checks.given("type", type);
         NewJob job = Tracing.traced(
                 NewJob.of(JobIds.next(), JobSpec.of(type.kind(), payloads.encode(type, payload))), trace);
         for (SubmitOption option : options) {

@@ -1,6 +1,7 @@
 package dev.millrace;
 
 import dev.millrace.backend.Backend;
+import dev.millrace.job.Checks;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobPolicies;
 import dev.millrace.job.JobType;
@@ -27,6 +28,7 @@ import dev.millrace.worker.WorkerListener;
 import dev.millrace.worker.WorkerSetup;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -187,7 +189,7 @@ public final class WorkerBuilder {
      * @return this builder
      */
     public WorkerBuilder queues(String... queues) {
-        setup.settings(settings -> settings.withQueues(List.of(queues)));
+        setup.settings(settings -> settings.withQueues(Arrays.asList(queues)));
         return this;
     }
 
@@ -198,7 +200,7 @@ public final class WorkerBuilder {
      * @return this builder
      */
     public WorkerBuilder runtimeProfiles(String... profiles) {
-        setup.settings(settings -> settings.withRuntimeProfiles(List.of(profiles)));
+        setup.settings(settings -> settings.withRuntimeProfiles(Arrays.asList(profiles)));
         return this;
     }
 
@@ -372,6 +374,7 @@ public final class WorkerBuilder {
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public AssignedRun runAssigned(String jobId, Duration patience) throws InterruptedException {
+        Checks.given("patience", patience);
         Job job = readIfPossible(jobId);
         if (job != null) {
             setup.checkHandles(job.kind());

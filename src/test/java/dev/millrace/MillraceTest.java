@@ -14,11 +14,13 @@ import dev.millrace.job.RetryPolicy;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import dev.millrace.types.Priority;
+import dev.millrace.worker.InvalidWorkerException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** The way in, as a user meets it. */
@@ -98,8 +100,18 @@ class MillraceTest {
                 .isInstanceOfSatisfying(AwaitTimeoutException.class, e -> {
                     assertThat(e.jobId()).isEqualTo(job.id());
                     assertThat(e.job()).contains(job);
-                    assertThat(e).hasMessageContaining("Queued").hasMessageContaining("kind \"nobody\"");
+                    assertThat(e)
+                            .hasMessageContaining("Queued")
+                            .hasMessageContaining("kind \"nobody\"")
+                            .hasMessageContaining("paused")
+                            .hasMessageContaining("submitted for later");
                 });
+        Job remote = millrace.submit(
+                JobType.of("nobody", JsonText.class), JsonText.of("{}"), SubmitOption.backend("cluster"));
+        assertThatThrownBy(() -> millrace.await(remote, Duration.ofMillis(20)))
+                .isInstanceOf(AwaitTimeoutException.class)
+                .hasMessageContaining("backend reconciler")
+                .hasMessageContaining("\"cluster\"");
         assertThatThrownBy(() -> millrace.await("no such job", Duration.ofSeconds(Long.MAX_VALUE)))
                 .isInstanceOf(JobNotFoundException.class)
                 .hasMessageContaining("no such job");
@@ -137,6 +149,24 @@ class MillraceTest {
                     .hasMessageContaining("another one");
             assertThat(worker.settings().concurrency()).isEqualTo(10);
         }
+    }
+
+    @Test
+    void whatIsNotGiven_isRefusedByItsName() {
+        assertRefused("type", () -> millrace.submit(null, new Thumbnail("cat.png", 640)));
+        assertRefused("payload of kind \"thumbnail\"", () -> millrace.submit(THUMBNAIL, null));
+        assertRefused("timeout", () -> millrace.await("some job", null));
+        assertRefused("patience", () -> millrace.worker().runAssigned("some job", null));
+        assertRefused("queues", () -> millrace.worker().queues((String) null));
+        assertRefused("runtimeProfiles", () -> millrace.worker().runtimeProfiles("managed", null));
+        assertRefused("outcomeBuffer.size", () -> millrace.worker().outcomeBuffer(0, Duration.ofMillis(1)));
+        assertRefused("handlers", () -> millrace.worker().start());
+    }
+
+    private static void assertRefused(String what, ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfAny(InvalidJobException.class, InvalidWorkerException.class)
+                .hasMessageContaining(what);
     }
 
     @Test

@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Statements are composed of generated tables, not written as text. jOOQ marks the methods that take text; JDBC's are
- * listed here. What the DSL can't express sits in a class that is annotated with {@code @AllowPlainSql} (by simple name,
+ * Statements are composed of generated tables, not written as text. jOOQ marks the methods that take text, but for those of
+ * its own contexts; these and JDBC's are listed here. What the DSL can't express sits in a class that is annotated with {@code @AllowPlainSql} (by simple name,
  * so that each package can have its own), with a reason.
  */
 final class PlainSqlRule {
@@ -76,6 +76,9 @@ final class PlainSqlRule {
             return JDBC_METHODS.contains(target.getName())
                     && !target.getRawParameterTypes().isEmpty()
                     && target.getRawParameterTypes().get(0).isEquivalentTo(String.class);
+        }
+        if (owner.isAssignableTo("org.jooq.Context") && target.getName().equals("sql")) {
+            return true;
         }
         String[] parameters =
                 target.getRawParameterTypes().stream().map(JavaClass::getName).toArray(String[]::new);

@@ -94,6 +94,12 @@ public interface Controls {
             Checks.name("scope.name", name);
         }
 
+        /** {@return what and which, such as {@code the queue "mail"}} */
+        @Override
+        public String toString() {
+            return (type == Type.QUEUE ? "the queue \"" : "the kind \"") + name + "\"";
+        }
+
         /**
          * {@return all jobs that wait in this queue}
          *

@@ -7,6 +7,7 @@ import dev.millrace.store.WorkSource;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -170,14 +171,33 @@ final class AttemptRunner {
 
     private static void report(RunningAttempt attempt, Throwable failure, Finish ending) {
         EndAttempt wanted = Endings.wanted(failure);
-        if (wanted != null && wanted.isNoFailure()) {
-            LOG.info("The handler of {} ends it: {}.", attempt, ending);
+        boolean asWanted = ending instanceof Finish.HandBack || ending instanceof Finish.Cancel; // and not too late
+        if (wanted != null && wanted.isNoFailure() && asWanted) {
+            LOG.info("The handler of {} {}.", attempt, wanted.describe());
         } else if (!attempt.open() || ending instanceof Finish.Cancel) {
             LOG.debug("The handler of {} stopped as it was asked to ({}).", attempt, attempt.stopReason(), failure);
         } else if (ending instanceof Finish.Retry retry) {
-            LOG.warn("The handler of {} failed; the next attempt is due in {}.", attempt, retry.delay(), failure);
+            LOG.warn(
+                    "The handler of {} failed{}; the next attempt is due in {}.",
+                    attempt,
+                    why(wanted),
+                    retry.delay(),
+                    trace(wanted, failure));
         } else {
-            LOG.error("The handler of {} failed, and there is no other attempt.", attempt, failure);
+            LOG.error(
+                    "The handler of {} failed{}, and there is no other attempt.",
+                    attempt,
+                    why(wanted),
+                    trace(wanted, failure));
         }
+    }
+
+    private static String why(@Nullable EndAttempt wanted) {
+        return wanted == null || wanted.getMessage() == null ? "" : " (" + wanted.getMessage() + ")";
+    }
+
+    /** What the handler threw; of an end that it wanted, only what caused that, if anything did. */
+    private static @Nullable Throwable trace(@Nullable EndAttempt wanted, Throwable failure) {
+        return wanted == null ? failure : wanted.getCause();
     }
 }

@@ -121,6 +121,12 @@ public final class EndAttempt extends RuntimeException {
         return how == How.SNOOZE || how == How.CANCEL;
     }
 
+    /** What the handler does by one that is no failure, for the log. */
+    String describe() {
+        return (how == How.SNOOZE ? "puts the job off for " + delay : "cancels the job")
+                + (why == null ? "" : " (" + why + ")");
+    }
+
     private @Nullable String message() {
         Throwable cause = getCause();
         return why != null || cause == null ? why : Failures.describe(cause);

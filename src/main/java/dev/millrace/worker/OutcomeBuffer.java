@@ -32,7 +32,15 @@ public record OutcomeBuffer(int size, Duration delay) {
      * @throws InvalidWorkerException if a value is not allowed
      */
     public OutcomeBuffer {
-        SettingChecks.number("outcomeBuffer.size", size, MAX_SIZE);
+        if (size < 1 || size > MAX_SIZE) {
+            throw new InvalidWorkerException(
+                    "outcomeBuffer.size",
+                    String.valueOf(size),
+                    "a whole number from 1 to " + MAX_SIZE,
+                    size < 1
+                            ? "With 1 nothing is gathered: each outcome is written by itself."
+                            : "So many are written in several statements anyway.");
+        }
         SettingChecks.duration("outcomeBuffer.delay", delay, Duration.ofMillis(1), Duration.ofSeconds(10));
     }
 

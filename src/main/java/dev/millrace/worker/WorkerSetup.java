@@ -227,7 +227,9 @@ public final class WorkerSetup {
                     "handlers",
                     "none",
                     "at least one handler",
-                    "Call handle(type, handler) for each kind of job that the worker should run.");
+                    "Call handle(type, handler) for each kind of job that the worker should run. A process that only looks"
+                            + " after backends or after the jobs of others needs no worker: Millrace.backendReconciler(..) and"
+                            + " Millrace.reconciler(..).");
         }
         settings.kindConcurrency().forEach(this::checkLimit);
         Map<String, Route<?>> intercepted = new LinkedHashMap<>();

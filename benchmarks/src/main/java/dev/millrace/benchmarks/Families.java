@@ -10,6 +10,7 @@ import dev.millrace.benchmarks.load.GrowthFamily;
 import dev.millrace.benchmarks.load.HeartbeatFamily;
 import dev.millrace.benchmarks.load.HorizonFamily;
 import dev.millrace.benchmarks.load.LoopsFamily;
+import dev.millrace.benchmarks.load.WalFamily;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -20,6 +21,7 @@ public final class Families {
             new HeartbeatFamily(),
             new LoopsFamily(),
             new FloorFamily(),
+            new WalFamily(),
             new HorizonFamily(),
             new GrowthFamily(),
             new FaultsFamily(),

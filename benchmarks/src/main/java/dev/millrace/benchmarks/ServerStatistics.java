@@ -23,6 +23,15 @@ public final class ServerStatistics {
     public record Wal(long bytes, long fullPageBytes) {}
 
     /**
+     * The same by what was written, without full-page images.
+     *
+     * @param rows versions of rows, and what marks old ones
+     * @param indexes entries of indexes
+     * @param other commits, maps of free space and of visibility, and so on
+     */
+    public record WalByKind(long rows, long indexes, long other) {}
+
+    /**
      * Statements of one database between two moments.
      *
      * @param calls how many were executed
@@ -75,16 +84,39 @@ public final class ServerStatistics {
         if (end.equals(position)) {
             return new Wal(0, 0);
         }
+        String[] sums = walStatistics(
+                        position, "coalesce(sum(record_size), 0)::bigint || ' ' || coalesce(sum(fpi_size), 0)::bigint")
+                .split(" ", -1);
+        return new Wal(Long.parseLong(sums[0]), Long.parseLong(sums[1]));
+    }
+
+    /**
+     * {@return the WAL since then by what was written; reads all of it}
+     *
+     * @param position what {@link #walPosition()} has said before
+     */
+    public WalByKind walByKindSince(String position) throws SQLException {
+        String[] sums = walStatistics(
+                        position,
+                        "coalesce(sum(record_size) FILTER (WHERE name IN ('Heap', 'Heap2')), 0)::bigint || ' ' ||"
+                                + " coalesce(sum(record_size) FILTER (WHERE name IN ('Btree', 'Gin')), 0)::bigint || ' '"
+                                + " || coalesce(sum(record_size) FILTER (WHERE name NOT IN ('Heap', 'Heap2', 'Btree',"
+                                + " 'Gin')), 0)::bigint")
+                .split(" ", -1);
+        return new WalByKind(Long.parseLong(sums[0]), Long.parseLong(sums[1]), Long.parseLong(sums[2]));
+    }
+
+    private String walStatistics(String position, String sums) throws SQLException {
+        String end = walPosition();
         database.execute(
                 "CREATE EXTENSION IF NOT EXISTS pg_walinspect",
                 "SELECT pg_logical_emit_message(true, 'benchmarks', 'so that all before it has reached the disk')");
-        String[] sums = database.text(
-                        "SELECT coalesce(sum(record_size), 0)::bigint || ' ' || coalesce(sum(fpi_size), 0)::bigint"
-                                + " FROM pg_get_wal_stats(?::pg_lsn, ?::pg_lsn, false)",
-                        position,
-                        end)
-                .split(" ", -1);
-        return new Wal(Long.parseLong(sums[0]), Long.parseLong(sums[1]));
+        return database.text(
+                "SELECT " + sums
+                        + " FROM pg_get_wal_stats(?::pg_lsn, ?::pg_lsn, false)"
+                        + " AS statistics(name, count, count_share, record_size, record_share, fpi_size)",
+                position,
+                end);
     }
 
     /** Begins to count statements anew, in all databases. */

@@ -5,7 +5,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Marks the one class of this package that may write SQL as text; whatever it writes names no table. */
+/** Marks the one class of this package that may hand SQL over as text; no table is named in its own. */
 @Retention(RetentionPolicy.CLASS)
 @Target(ElementType.TYPE)
 @interface AllowPlainSql {

@@ -187,8 +187,8 @@ final class AssignedClaims {
 
     /** What a claim assigns. A job without a place in the queue gets one, to be claimable when it is given back. */
     private static Map<Field<?>, Object> claimed(AssignedClaim request) {
-        Map<Field<?>, Object> values = new LinkedHashMap<>(
-                ClaimShape.assignments(DSL.val(request.worker()), nextToken(request), DbTime.LOCKED));
+        Map<Field<?>, Object> values = new LinkedHashMap<>(ClaimShape.assignments(
+                DSL.val(request.worker(), EXECUTION_JOBS.CLAIMED_BY), nextToken(request), DbTime.LOCKED));
         values.put(EXECUTION_JOBS.QUEUE_PRIORITY, DSL.coalesce(EXECUTION_JOBS.QUEUE_PRIORITY, EXECUTION_JOBS.PRIORITY));
         values.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DSL.coalesce(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DbTime.LOCKED));
         return values;

@@ -2,6 +2,7 @@ package dev.millrace.store.postgres;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jooq.Field;
 import org.jooq.Param;
 import org.jooq.impl.DSL;
@@ -11,15 +12,15 @@ import org.jspecify.annotations.Nullable;
 final class Binds {
     private final Map<String, @Nullable Object> values = new HashMap<>();
 
-    /** Sets the value of a parameter. */
-    <T> Binds with(Param<T> parameter, @Nullable T value) {
-        values.put(String.valueOf(parameter.getParamName()), value);
-        return this;
-    }
-
     /** A parameter for the values of a column. */
     static <T> Param<T> parameter(Field<T> column) {
         return DSL.param(column.getName(), column.getDataType());
+    }
+
+    /** Sets the value of a parameter. */
+    <T> Binds with(Param<T> parameter, @Nullable T value) {
+        values.put(name(parameter), value);
+        return this;
     }
 
     /** Sets the {@link #parameter}s of these columns: to values, or to those of a bind. */
@@ -29,14 +30,18 @@ final class Binds {
         return this;
     }
 
-    /** The value of the parameter of this name. */
-    @Nullable
-    Object get(String name) {
+    /** The value of a parameter. */
+    <T> @Nullable T get(Param<T> parameter) {
+        String name = name(parameter);
         Object value = values.get(name);
         if (value == null && !values.containsKey(name)) {
             throw new IllegalStateException(
                     "The statement has a parameter \"" + name + "\", but values only for " + values.keySet() + ".");
         }
-        return value;
+        return parameter.getType().cast(value);
+    }
+
+    private static String name(Param<?> parameter) {
+        return Objects.requireNonNull(parameter.getParamName(), "the name of a parameter");
     }
 }

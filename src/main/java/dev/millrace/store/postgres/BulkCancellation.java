@@ -185,7 +185,7 @@ final class BulkCancellation {
         changed.get(0).keySet().forEach(column -> values.put(column, GivenRows.locked(column)));
         values.remove(EXECUTION_JOBS.OPERATION_ID);
         values.remove(RETENTION);
-        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
+        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(DSL.inline(1)));
         values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         if (status != null) {
             values.put(EXECUTION_JOBS.STATUS, JobRows.literal(status));

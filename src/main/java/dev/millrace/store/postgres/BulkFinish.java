@@ -218,7 +218,7 @@ final class BulkFinish {
                 EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.CLAIM_TOKEN, EXECUTION_JOBS.STATUS, RETENTION, DELAY)) {
             values.remove(other);
         }
-        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
+        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(DSL.inline(1)));
         values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         values.put(
                 EXECUTION_JOBS.FORGIVEN_ATTEMPTS,

@@ -6,11 +6,13 @@ import dev.millrace.store.ClaimRequest;
 import dev.millrace.types.JobStatus;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 import org.jooq.CommonTableExpression;
 import org.jooq.Condition;
 import org.jooq.DSLContext;
@@ -53,6 +55,10 @@ import org.jooq.impl.SQLDataType;
  *
  * <p>So the order is the queue's unless its head is full of other workers' jobs, the cost is bounded by n either way, and
  * an empty answer means that nothing can be claimed.
+ *
+ * <p>n is a parameter, and within it are limits that are part of the text: n rounded up to a power of two. Without these the
+ * planner would expect a tenth of all that branches could return where it plans once for all values, find that dear, and so
+ * plan anew each time. As they are rounded there are few texts, which the server keeps prepared for each connection.
  */
 enum ClaimShape {
     /** All kinds, in the queue's order. */
@@ -62,7 +68,7 @@ enum ClaimShape {
     /** Kind by kind, each in the queue's order. */
     KIND_BY_KIND;
 
-    /** How many rows beyond n are read in the queue's order before the kinds are looked up one by one. */
+    /** How many rows beyond n, rounded up, are read in the queue's order before the kinds are looked up one by one. */
     static final int WINDOW = 100;
 
     /** What a job says that was claimed, until it is started. */
@@ -89,10 +95,25 @@ enum ClaimShape {
 
     private static final List<Field<?>> RETURNED = returned();
 
-    /** @param most the limit of branches */
-    private record Form(ClaimShape way, int most) {}
+    /** Of each way, by the power of two that is the limit of its branches. */
+    private static final Map<ClaimShape, List<Shape>> SHAPES = shapes();
 
-    private static final Map<Form, Shape> SHAPES = new ConcurrentHashMap<>();
+    private static Map<ClaimShape, List<Shape>> shapes() {
+        Map<ClaimShape, List<Shape>> shapes = new EnumMap<>(ClaimShape.class);
+        for (ClaimShape way : values()) {
+            shapes.put(
+                    way,
+                    IntStream.rangeClosed(0, power(ClaimRequest.MAX_LIMIT))
+                            .mapToObj(power -> new Shape(RETURNED, dsl -> way.compose(dsl, 1 << power)))
+                            .toList());
+        }
+        return Collections.unmodifiableMap(shapes);
+    }
+
+    /** That of the smallest power of two that is not less. */
+    static int power(int limit) {
+        return Integer.SIZE - Integer.numberOfLeadingZeros(limit - 1);
+    }
 
     /** The claimed rows, in no order. */
     Result<Record> claim(DSLContext dsl, ClaimRequest request, Branches branches) {
@@ -101,21 +122,17 @@ enum ClaimShape {
                 .with(TOKENS, request.tokens().toArray(UUID[]::new))
                 .with(WORKER, request.worker())
                 .with(KINDS, request.kinds().toArray(String[]::new));
-        Form form = new Form(this, rounded(request.limit()));
-        return SHAPES.computeIfAbsent(form, missing -> new Shape(RETURNED, with -> compose(with, missing.most)))
-                .fetch(dsl, binds);
-    }
-
-    /** The next power of two. */
-    private static int rounded(int limit) {
-        return limit == 1 ? 1 : Integer.highestOneBit(limit - 1) << 1;
+        return SHAPES.get(this).get(power(request.limit())).fetch(dsl, binds);
     }
 
     private Query compose(DSLContext dsl, int most) {
         CommonTableExpression<Record1<String>> locked = DSL.name("locked")
                 .asMaterialized(DSL.select(FREE_ID)
-                        .from(branches(most))
-                        .where(HoldSwitch.NOT_HELD)
+                        .from(DSL.select(FREE_ID)
+                                .from(branches(most))
+                                .where(HoldSwitch.NOT_HELD)
+                                .limit(DSL.inline(most))
+                                .asTable(FREE))
                         .limit(LIMIT));
         Field<String> lockedId = locked.field(EXECUTION_JOBS.OPERATION_ID);
         Field<Integer> number = DSL.rowNumber().over().cast(SQLDataType.INTEGER).as("number");
@@ -217,16 +234,16 @@ enum ClaimShape {
     static Map<Field<?>, Object> assignments(Field<String> worker, Field<UUID> token, Field<Instant> now) {
         Map<Field<?>, Object> values = new LinkedHashMap<>();
         values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.PROVISIONING));
-        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
-        values.put(EXECUTION_JOBS.ATTEMPT_COUNT, EXECUTION_JOBS.ATTEMPT_COUNT.plus(1));
+        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(DSL.inline(1)));
+        values.put(EXECUTION_JOBS.ATTEMPT_COUNT, EXECUTION_JOBS.ATTEMPT_COUNT.plus(DSL.inline(1)));
         values.put(EXECUTION_JOBS.CLAIM_TOKEN, token);
         values.put(EXECUTION_JOBS.CLAIMED_BY, worker);
         values.put(EXECUTION_JOBS.CLAIMED_AT, now);
         values.put(EXECUTION_JOBS.LAST_HEARTBEAT_AT, now);
         values.put(EXECUTION_JOBS.UPDATED_AT, now);
-        JobRows.putNullable(values, EXECUTION_JOBS.NEXT_RETRY_AT, null);
-        JobRows.putNullable(values, EXECUTION_JOBS.PERCENT_COMPLETE, null);
-        values.put(EXECUTION_JOBS.CURRENT_PHASE, PHASE);
+        JobRows.putNull(values, EXECUTION_JOBS.NEXT_RETRY_AT);
+        JobRows.putNull(values, EXECUTION_JOBS.PERCENT_COMPLETE);
+        values.put(EXECUTION_JOBS.CURRENT_PHASE, DSL.inline(PHASE));
         return values;
     }
 }

@@ -38,7 +38,7 @@ final class CompareAndSet {
         refuseForeign(read, changed);
         Checks.delay("retryDelay", retryDelay);
         Map<Field<?>, Object> values = new LinkedHashMap<>();
-        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
+        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(DSL.inline(1)));
         values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         if (!codec.encode(read).equals(codec.encode(changed))) {
             values.putAll(rows.recordAndProjections(changed));
@@ -170,15 +170,15 @@ final class CompareAndSet {
 
     /** Nobody's: whatever an attempt still writes finds its token no more. */
     static void unclaimed(Map<Field<?>, Object> values) {
-        JobRows.putNullable(values, EXECUTION_JOBS.CLAIM_TOKEN, null);
-        JobRows.putNullable(values, EXECUTION_JOBS.CLAIMED_BY, null);
-        JobRows.putNullable(values, EXECUTION_JOBS.CLAIMED_AT, null);
-        JobRows.putNullable(values, EXECUTION_JOBS.LAST_HEARTBEAT_AT, null);
+        JobRows.putNull(values, EXECUTION_JOBS.CLAIM_TOKEN);
+        JobRows.putNull(values, EXECUTION_JOBS.CLAIMED_BY);
+        JobRows.putNull(values, EXECUTION_JOBS.CLAIMED_AT);
+        JobRows.putNull(values, EXECUTION_JOBS.LAST_HEARTBEAT_AT);
     }
 
     static void leaveQueue(Map<Field<?>, Object> values) {
-        JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_PRIORITY, null);
-        JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_VISIBLE_AT, null);
+        JobRows.putNull(values, EXECUTION_JOBS.QUEUE_PRIORITY);
+        JobRows.putNull(values, EXECUTION_JOBS.QUEUE_VISIBLE_AT);
     }
 
     /** Null clears; anything else becomes the database's time, for the writer's clock doesn't count. */

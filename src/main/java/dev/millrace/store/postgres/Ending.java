@@ -122,8 +122,8 @@ record Ending(
     /** What every job gets that goes on. */
     static void queuedAgain(Map<Field<?>, Object> values, Field<Instant> visibleAt) {
         CompareAndSet.queuedAgain(values, visibleAt);
-        JobRows.putNullable(values, EXECUTION_JOBS.PERCENT_COMPLETE, null);
-        JobRows.putNullable(values, EXECUTION_JOBS.CURRENT_PHASE, null);
+        JobRows.putNull(values, EXECUTION_JOBS.PERCENT_COMPLETE);
+        JobRows.putNull(values, EXECUTION_JOBS.CURRENT_PHASE);
     }
 
     /** What success assigns: no record, for there is nothing to say. */
@@ -135,14 +135,14 @@ record Ending(
     static Map<Field<?>, Object> success(Field<Duration> retention) {
         Map<Field<?>, Object> values = newStatus(JobStatus.SUCCEEDED);
         CompareAndSet.ended(values, retention);
-        values.put(EXECUTION_JOBS.PERCENT_COMPLETE, 100.0);
+        values.put(EXECUTION_JOBS.PERCENT_COMPLETE, DSL.inline(100.0));
         return values;
     }
 
     private static Map<Field<?>, Object> newStatus(JobStatus status) {
         Map<Field<?>, Object> values = new LinkedHashMap<>();
         values.put(EXECUTION_JOBS.STATUS, JobRows.literal(status));
-        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
+        values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(DSL.inline(1)));
         values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         return values;
     }

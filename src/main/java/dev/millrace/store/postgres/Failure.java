@@ -122,8 +122,12 @@ final class Failure {
                                 + (state.equals(READ_ONLY)
                                         ? "After a failover the same call may succeed later; otherwise check that neither"
                                                 + " the data source nor the transaction is set read-only."
-                                        : "Check that the server runs, accepts connections and is writable; the same call"
-                                                + " may succeed later."),
+                                        : "Check that the server runs, accepts connections and is writable"
+                                                + (cause instanceof OwnConnections.NoConnectionException
+                                                        ? ", and that the data source has a connection to spare: a pool"
+                                                                + " whose connections are all in use says the same"
+                                                        : "")
+                                                + "; the same call may succeed later."),
                         cause,
                         mayHaveHappened);
             case TURNED_AWAY ->

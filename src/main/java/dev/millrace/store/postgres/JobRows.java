@@ -143,6 +143,11 @@ final class JobRows {
         values.put(field, DSL.val(value, field));
     }
 
+    /** Null as a literal, for statements that always assign it. */
+    static <T> void putNull(Map<Field<?>, Object> values, Field<T> field) {
+        values.put(field, DSL.inline(null, field));
+    }
+
     /** What lists can be filtered by, as {@code dimension:VALUE}. */
     static List<String> lookupKeys(Job job) {
         Set<String> keys = new LinkedHashSet<>();

@@ -3,11 +3,14 @@ package dev.millrace.store.postgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import org.jooq.DSLContext;
+import org.jooq.Param;
 import org.jooq.QueryPart;
 import org.jooq.Record;
 import org.jooq.ResultQuery;
 import org.jooq.RowCountQuery;
+import org.jooq.impl.CustomQueryPart;
 import org.postgresql.PGConnection;
 
 /** All that is not composed. */
@@ -15,14 +18,23 @@ import org.postgresql.PGConnection;
 final class PlainSql {
     private PlainSql() {}
 
-    /** A statement that is this part and nothing else, and returns rows. */
-    static ResultQuery<Record> rows(DSLContext dsl, QueryPart statement) {
-        return dsl.resultQuery("{0}", statement);
+    /** A statement of this text, with a parameter after each piece but the last, that returns rows. */
+    static ResultQuery<Record> rows(DSLContext dsl, List<String> pieces, List<Param<?>> parameters) {
+        return dsl.resultQuery("{0}", text(pieces, parameters));
     }
 
     /** The same of one that changes rows. */
-    static RowCountQuery changes(DSLContext dsl, QueryPart statement) {
-        return dsl.query("{0}", statement);
+    static RowCountQuery changes(DSLContext dsl, List<String> pieces, List<Param<?>> parameters) {
+        return dsl.query("{0}", text(pieces, parameters));
+    }
+
+    private static QueryPart text(List<String> pieces, List<Param<?>> parameters) {
+        return CustomQueryPart.of(context -> {
+            context.sql(pieces.get(0));
+            for (int i = 0; i < parameters.size(); i++) {
+                context.visit(parameters.get(i)).sql(pieces.get(i + 1));
+            }
+        });
     }
 
     static void listen(Connection connection, String channel) throws SQLException {

@@ -52,7 +52,8 @@ final class PostgresControls implements Controls {
     public Optional<Hold> release(String by) {
         Checks.id("release.by", by);
         Optional<Hold> released = clear(Operation.RELEASE_HOLD, null, HoldSwitch.NAME, PostgresControls::hold);
-        released.ifPresent(hold -> LOG.warn("\"{}\" lets claims and recovery go on: {}", by, hold));
+        released.ifPresent(hold ->
+                LOG.warn("\"{}\" lets claims and recovery go on; they were on hold since {}.", by, hold.since()));
         return released;
     }
 
@@ -86,7 +87,7 @@ final class PostgresControls implements Controls {
         Checks.given("scope", scope);
         Checks.id("resume.by", by);
         Optional<Pause> resumed = clear(Operation.RESUME, scope.name(), Pauses.name(scope), row -> pause(scope, row));
-        resumed.ifPresent(pause -> LOG.warn("\"{}\" lets claims go on: {}", by, pause));
+        resumed.ifPresent(pause -> LOG.warn("\"{}\" lets claims from {} go on.", by, pause.scope()));
         return resumed;
     }
 

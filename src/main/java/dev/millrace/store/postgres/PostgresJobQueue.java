@@ -76,8 +76,8 @@ final class PostgresJobQueue implements JobQueue {
     @Override
     public boolean remove(String id) {
         Map<Field<?>, Object> values = new LinkedHashMap<>();
-        JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_PRIORITY, null);
-        JobRows.putNullable(values, EXECUTION_JOBS.QUEUE_VISIBLE_AT, null);
+        JobRows.putNull(values, EXECUTION_JOBS.QUEUE_PRIORITY);
+        JobRows.putNull(values, EXECUTION_JOBS.QUEUE_VISIBLE_AT);
         // Repair gives a place to rows that nobody has touched for a while; the removal is to last for that while.
         values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
         RowLock lock = RowLock.waiting(idIs(id), JobRows.QUEUED, PLACED);

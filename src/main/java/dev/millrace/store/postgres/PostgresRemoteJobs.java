@@ -93,7 +93,9 @@ final class PostgresRemoteJobs implements RemoteJobs {
     /** What a begin assigns: that of a claim. */
     private Map<Field<?>, Object> begun(Job job, String node, UUID token) {
         Map<Field<?>, Object> values = new LinkedHashMap<>(ClaimShape.assignments(
-                DSL.val(node), DSL.val(token, EXECUTION_JOBS.CLAIM_TOKEN.getDataType()), DbTime.LOCKED));
+                DSL.val(node, EXECUTION_JOBS.CLAIMED_BY),
+                DSL.val(token, EXECUTION_JOBS.CLAIM_TOKEN.getDataType()),
+                DbTime.LOCKED));
         values.put(EXECUTION_JOBS.CURRENT_PHASE, "Starting");
         if (job.outcome().providerOperationId() != null) {
             // That of an earlier attempt: whoever finds this one without an answer must not look at the other.

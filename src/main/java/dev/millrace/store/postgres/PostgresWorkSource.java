@@ -105,13 +105,14 @@ final class PostgresWorkSource implements WorkSource {
                 EXECUTION_JOBS.VERSION,
                 DSL.when(
                                 EXECUTION_JOBS.STATUS.eq(JobRows.literal(JobStatus.PROVISIONING)),
-                                EXECUTION_JOBS.VERSION.plus(1))
+                                EXECUTION_JOBS.VERSION.plus(DSL.inline(1)))
                         .otherwise(EXECUTION_JOBS.VERSION));
         values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.RUNNING));
         // A handler that runs already may have said what it does.
         values.put(
                 EXECUTION_JOBS.CURRENT_PHASE,
-                DSL.coalesce(DSL.nullif(EXECUTION_JOBS.CURRENT_PHASE, ClaimShape.PHASE), "Running"));
+                DSL.coalesce(
+                        DSL.nullif(EXECUTION_JOBS.CURRENT_PHASE, DSL.inline(ClaimShape.PHASE)), DSL.inline("Running")));
         return values;
     }
 

@@ -1,8 +1,8 @@
 package dev.millrace.store.postgres;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import org.jooq.Configuration;
 import org.jooq.SQLDialect;
 import org.jooq.conf.MappedSchema;
@@ -12,9 +12,6 @@ import org.jooq.impl.DefaultConfiguration;
 
 /** How statements to one schema become text, and those texts that are kept: see {@link Shape}. Safe for use by many threads. */
 final class Rendering {
-    /** Shapes are few; whoever brings ever other ones has them rendered again. */
-    private static final int MOST = 1_000;
-
     private final String schema;
     private final Configuration configuration;
     private final Map<Shape, Shape.Text> texts = new ConcurrentHashMap<>();
@@ -36,7 +33,7 @@ final class Rendering {
 
     /** Of the statements of this configuration, which is derived from {@link #configuration}. */
     static Rendering of(Configuration configuration) {
-        return (Rendering) configuration.data(Rendering.class);
+        return Objects.requireNonNull((Rendering) configuration.data(Rendering.class), "not one of ours");
     }
 
     String schema() {
@@ -48,19 +45,11 @@ final class Rendering {
         return configuration;
     }
 
-    /** How many texts are kept. */
-    int kept() {
-        return texts.size();
-    }
-
-    /** The text of a shape, rendered if it never was. */
-    Shape.Text text(Shape shape, Supplier<Shape.Text> rendered) {
+    /** The text of a shape, rendered if it never was. There are as many as shapes in the code. */
+    Shape.Text text(Shape shape) {
         Shape.Text text = texts.get(shape);
         if (text == null) {
-            text = rendered.get();
-            if (texts.size() >= MOST) {
-                texts.clear();
-            }
+            text = shape.render(configuration); // in no lock; several threads may come to the same
             texts.put(shape, text);
         }
         return text;

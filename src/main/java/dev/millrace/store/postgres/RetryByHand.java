@@ -85,10 +85,10 @@ final class RetryByHand {
         values.put(EXECUTION_JOBS.VERSION, EXECUTION_JOBS.VERSION.plus(1));
         values.put(EXECUTION_JOBS.FORGIVEN_ATTEMPTS, EXECUTION_JOBS.ATTEMPT_COUNT);
         values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
-        JobRows.putNullable(values, EXECUTION_JOBS.NEXT_RETRY_AT, null);
-        JobRows.putNullable(values, EXECUTION_JOBS.COMPLETED_AT, null);
-        JobRows.putNullable(values, EXECUTION_JOBS.PERCENT_COMPLETE, null);
-        JobRows.putNullable(values, EXECUTION_JOBS.CURRENT_PHASE, null);
+        JobRows.putNull(values, EXECUTION_JOBS.NEXT_RETRY_AT);
+        JobRows.putNull(values, EXECUTION_JOBS.COMPLETED_AT);
+        JobRows.putNull(values, EXECUTION_JOBS.PERCENT_COMPLETE);
+        JobRows.putNull(values, EXECUTION_JOBS.CURRENT_PHASE);
         if (job.spec().local()) {
             values.put(EXECUTION_JOBS.QUEUE_PRIORITY, job.priority());
             values.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DbTime.LOCKED);

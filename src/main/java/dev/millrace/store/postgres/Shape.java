@@ -5,18 +5,16 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
 import org.jooq.Configuration;
-import org.jooq.Context;
 import org.jooq.DSLContext;
 import org.jooq.DataType;
 import org.jooq.Field;
 import org.jooq.Param;
 import org.jooq.Query;
-import org.jooq.QueryPart;
 import org.jooq.Record;
 import org.jooq.Result;
+import org.jooq.ResultQuery;
 import org.jooq.VisitContext;
 import org.jooq.VisitListener;
-import org.jooq.impl.CustomQueryPart;
 import org.jooq.impl.DSL;
 
 /**
@@ -24,9 +22,12 @@ import org.jooq.impl.DSL;
  * statement anew for each execution, which costs more than all else that this process does for a short one; a claim, a
  * beat, a submission are of few shapes.
  *
- * <p>What differs between executions are its parameters, which have names; all others stay as they were composed. Each is
- * rendered and bound by jOOQ as it would be within the statement, so its type is sent and converted in the same way.
- * Immutable, and safe for use by many threads.
+ * <p>What differs between executions are its parameters, which have names ({@link Binds}); all else is inlined: a value that
+ * was bound without a name would be that of the first caller for ever, and is refused. Each parameter is rendered and bound
+ * by jOOQ as it would be within the statement, so its type is sent and converted in the same way. But the statement is composed
+ * while its parameters have no value, and must not be one that jOOQ renders otherwise for null.
+ *
+ * <p>Immutable, and safe for use by many threads.
  */
 final class Shape {
     private final Function<DSLContext, ? extends Query> composed;
@@ -48,30 +49,40 @@ final class Shape {
 
     /** Executes it, for the rows that it returns. */
     Result<Record> fetch(DSLContext dsl, Binds binds) {
-        return PlainSql.rows(dsl, filled(dsl, binds)).coerce(returned).fetch();
+        return rows(dsl, binds).fetch();
+    }
+
+    /** To be executed, or looked at. */
+    ResultQuery<Record> rows(DSLContext dsl, Binds binds) {
+        Text text = text(dsl);
+        return PlainSql.rows(dsl, text.pieces, text.parameters(binds)).coerce(returned);
     }
 
     /** Executes it, for the number of rows that it changes. */
     int execute(DSLContext dsl, Binds binds) {
-        return PlainSql.changes(dsl, filled(dsl, binds)).execute();
+        Text text = text(dsl);
+        return PlainSql.changes(dsl, text.pieces, text.parameters(binds)).execute();
     }
 
-    /** The statement with these values. */
-    QueryPart filled(DSLContext dsl, Binds binds) {
-        return Rendering.of(dsl.configuration())
-                .text(this, () -> render(dsl.configuration()))
-                .with(binds);
+    private Text text(DSLContext dsl) {
+        return Rendering.of(dsl.configuration()).text(this);
     }
 
-    private Text render(Configuration configuration) {
+    /** Renders it, for {@link Rendering} to keep. */
+    Text render(Configuration configuration) {
         DSLContext dsl = DSL.using(configuration);
         Holes holes = new Holes(dsl);
         String sql = DSL.using(configuration.deriveAppending(holes)).render(composed.apply(dsl));
         List<String> pieces = new ArrayList<>();
         int begin = 0;
         for (Hole hole : holes.found) {
+            if (hole.begin < begin || !sql.startsWith(hole.sql, hole.begin)) {
+                throw new IllegalStateException("The parameter \"" + hole.slot.parameter.getParamName()
+                        + "\" is rendered as " + hole.sql + " by itself, but not where it was in " + sql
+                        + ". This release of jOOQ can't be used with this one of the library; please report it.");
+            }
             pieces.add(sql.substring(begin, hole.begin));
-            begin = hole.end;
+            begin = hole.begin + hole.sql.length();
         }
         pieces.add(sql.substring(begin));
         return new Text(
@@ -80,19 +91,12 @@ final class Shape {
 
     /** A statement's text around its parameters. */
     record Text(List<String> pieces, List<Slot<?>> slots) {
-        private QueryPart with(Binds binds) {
-            List<Param<?>> values = new ArrayList<>(slots.size());
+        private List<Param<?>> parameters(Binds binds) {
+            List<Param<?>> parameters = new ArrayList<>(slots.size());
             for (Slot<?> slot : slots) {
-                values.add(slot.with(binds));
+                parameters.add(slot.with(binds));
             }
-            return CustomQueryPart.of(context -> render(context, values));
-        }
-
-        private void render(Context<?> context, List<Param<?>> values) {
-            context.sql(pieces.get(0));
-            for (int i = 0; i < values.size(); i++) {
-                context.visit(values.get(i)).sql(pieces.get(i + 1));
-            }
+            return parameters;
         }
     }
 
@@ -103,19 +107,18 @@ final class Shape {
             return new Slot<>(parameter, type.notNull(), type.null_());
         }
 
-        /** The parameter with its value; one that has no name keeps that which it was composed with. */
         Param<T> with(Binds binds) {
-            String name = parameter.getParamName();
-            if (name == null) {
-                return parameter;
-            }
-            T value = parameter.getType().cast(binds.get(name));
+            T value = binds.get(parameter);
             return DSL.val(value, value == null ? ofNull : notNull);
         }
     }
 
-    /** Where a parameter is in the text. */
-    private record Hole(Slot<?> slot, int begin, int end) {}
+    /**
+     * Where a parameter is in the text.
+     *
+     * @param sql what it is rendered as
+     */
+    private record Hole(Slot<?> slot, int begin, String sql) {}
 
     /** Listens to how a statement is rendered. */
     private static final class Holes implements VisitListener {
@@ -130,13 +133,12 @@ final class Shape {
         public void visitEnd(VisitContext context) {
             if (context.queryPart() instanceof Param<?> parameter && !parameter.isInline()) {
                 String sql = context.context().render();
-                String alone = dsl.render(parameter);
-                if (!sql.endsWith(alone)) {
-                    throw new IllegalStateException(
-                            "A parameter is rendered as " + alone + " by itself, but not so in " + sql
-                                    + ". This release of jOOQ can't be used with this one of the library; please report it.");
+                if (parameter.getParamName() == null) {
+                    throw new IllegalStateException("The value " + parameter.getValue()
+                            + " has to be inlined, or to be a parameter with a name: " + sql);
                 }
-                found.add(new Hole(Slot.of(parameter), sql.length() - alone.length(), sql.length()));
+                String alone = dsl.render(parameter);
+                found.add(new Hole(Slot.of(parameter), sql.length() - alone.length(), alone));
             }
         }
     }

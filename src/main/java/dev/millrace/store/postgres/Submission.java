@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Param;
@@ -25,10 +24,9 @@ final class Submission {
     private static final Param<Duration> RETENTION = DSL.param("retention", DbTime.DURATION);
     private static final Param<String> CHANNEL = DSL.param("channel", String.class);
 
-    /** @param signalled whether those who listen are told */
-    private record Form(boolean local, boolean signalled) {}
-
-    private static final Map<Form, Shape> SHAPES = new ConcurrentHashMap<>();
+    private static final Shape REMOTE = shape(false, false);
+    private static final Shape QUEUED = shape(true, false);
+    private static final Shape QUEUED_AND_SIGNALLED = shape(true, true);
 
     private final Job job;
     private final Duration delay;
@@ -53,21 +51,29 @@ final class Submission {
      */
     Result<Record> insert(DSLContext dsl, @Nullable String channel) {
         boolean local = job.spec().local();
-        Form form = new Form(local, local && delay.isZero() && channel != null);
-        return SHAPES.computeIfAbsent(form, missing -> new Shape(returned(missing), with -> compose(with, missing)))
-                .fetch(dsl, binds.with(CHANNEL, channel));
+        boolean signalled = local && delay.isZero() && channel != null;
+        Shape shape = !local ? REMOTE : signalled ? QUEUED_AND_SIGNALLED : QUEUED;
+        return shape.fetch(dsl, binds.with(CHANNEL, channel));
     }
 
-    private static Query compose(DSLContext dsl, Form form) {
+    private static Shape shape(boolean local, boolean signalled) {
+        List<Field<?>> returned = new ArrayList<>(List.of(EXECUTION_JOBS.CREATED_AT, EXECUTION_JOBS.UPDATED_AT));
+        if (signalled) {
+            returned.add(PostgresJobSignals.sent(CHANNEL, EXECUTION_JOBS.QUEUE));
+        }
+        return new Shape(returned, dsl -> compose(dsl, local, returned));
+    }
+
+    private static Query compose(DSLContext dsl, boolean local, List<Field<?>> returned) {
         Map<Field<?>, Object> values = new LinkedHashMap<>();
         JobRows.PROJECTED.forEach(column -> values.put(column, Binds.parameter(column)));
         values.put(EXECUTION_JOBS.OPERATION_ID, Binds.parameter(EXECUTION_JOBS.OPERATION_ID));
-        values.put(EXECUTION_JOBS.VERSION, 1L);
-        values.put(EXECUTION_JOBS.STATUS, JobStatus.QUEUED);
+        values.put(EXECUTION_JOBS.VERSION, DSL.inline(1L));
+        values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.QUEUED));
         values.put(EXECUTION_JOBS.CREATED_AT, DbTime.STATEMENT);
         values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.STATEMENT);
         values.put(EXECUTION_JOBS.EXPIRES_AT, DbTime.STATEMENT.add(RETENTION));
-        if (form.local) {
+        if (local) {
             values.put(EXECUTION_JOBS.QUEUE_PRIORITY, Binds.parameter(EXECUTION_JOBS.PRIORITY));
             values.put(EXECUTION_JOBS.QUEUE_VISIBLE_AT, DbTime.STATEMENT.add(DELAY));
         }
@@ -75,14 +81,6 @@ final class Submission {
                 .set(values)
                 .onConflict(EXECUTION_JOBS.OPERATION_ID)
                 .doNothing()
-                .returningResult(returned(form));
-    }
-
-    private static List<Field<?>> returned(Form form) {
-        List<Field<?>> returned = new ArrayList<>(List.of(EXECUTION_JOBS.CREATED_AT, EXECUTION_JOBS.UPDATED_AT));
-        if (form.signalled) {
-            returned.add(PostgresJobSignals.sent(CHANNEL, EXECUTION_JOBS.QUEUE));
-        }
-        return returned;
+                .returningResult(returned);
     }
 }

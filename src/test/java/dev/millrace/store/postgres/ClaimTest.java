@@ -10,6 +10,7 @@ import dev.millrace.job.NewJob;
 import dev.millrace.store.Claim;
 import dev.millrace.store.ClaimRequest;
 import dev.millrace.store.Finish;
+import dev.millrace.store.WorkSource;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
 import dev.millrace.types.Priority;
@@ -20,7 +21,9 @@ import java.util.UUID;
 import org.jooq.impl.DSL;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -161,26 +164,55 @@ class ClaimTest {
         }
     }
 
-    /** Field case A7, its other half: what a claim doesn't take it doesn't lock either. */
-    @Test
-    void claim_locksNoMoreThanItTakes() throws Exception {
-        for (int i = 0; i < 60; i++) {
+    /** Field case A7, its other half: what a claim doesn't take it doesn't lock either, whatever the plan is made for. */
+    @ParameterizedTest
+    @CsvSource({"7, force_custom_plan", "33, force_custom_plan", "7, force_generic_plan", "33, force_generic_plan"})
+    void claim_locksNoMoreThanItTakes(int limit, String plans) throws Exception {
+        for (int i = 0; i < 150; i++) {
             db.submit("k" + i % 3);
         }
         for (String[] kinds : new String[][] {{}, {"k1"}, {"k0", "k1"}}) {
             db.undone(tx -> {
+                tx.dsl().execute("SET LOCAL plan_cache_mode = " + plans);
                 List<Claim> claims = db.store
                         .in(tx)
                         .work()
-                        .claim(ClaimRequest.of("w", StoreFixture.DEFAULT_SOURCE, List.of(kinds), 7));
-                assertThat(claims).hasSize(7);
+                        .claim(ClaimRequest.of("w", StoreFixture.DEFAULT_SOURCE, List.of(kinds), limit));
+                assertThat(claims).hasSize(limit);
                 assertThat(StoreFixture.withoutWaiting(() -> db.dsl
                                 .select(EXECUTION_JOBS.OPERATION_ID)
                                 .from(EXECUTION_JOBS)
                                 .forNoKeyUpdate()
                                 .skipLocked()
                                 .fetch()))
-                        .hasSize(53);
+                        .hasSize(150 - limit);
+            });
+        }
+    }
+
+    /** A worker claims again and again: if its claims were dear by a plan for all values, each would be planned anew. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 10})
+    @DisabledIfEnvironmentVariable(
+            named = "MILLRACE_DEVDB_POOLER",
+            matches = ".+",
+            disabledReason = "statements are prepared in PgBouncer's sessions there, or not at all")
+    void claims_thatAreRepeated_areNotPlannedAnew(int limit) throws Exception {
+        for (int i = 0; i < 30; i++) {
+            db.submit("k" + i % 3);
+        }
+        for (String[] kinds : new String[][] {{}, {"k1"}, {"k0", "k1"}}) {
+            db.undone(tx -> {
+                WorkSource work = db.store.in(tx).work();
+                for (int i = 0; i < 25; i++) { // five until the driver prepares, five until the server considers
+                    work.claim(ClaimRequest.of("w", StoreFixture.DEFAULT_SOURCE, List.of(kinds), limit));
+                }
+                assertThat(tx.dsl()
+                                .fetchSingle("SELECT sum(generic_plans) FROM pg_prepared_statements"
+                                        + " WHERE statement LIKE '%claim_token%'")
+                                .get(0, Integer.class))
+                        .as("of kinds %s", List.of(kinds))
+                        .isPositive();
             });
         }
     }

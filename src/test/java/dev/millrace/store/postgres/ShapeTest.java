@@ -7,10 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.millrace.job.NewJob;
 import dev.millrace.types.JsonText;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.jooq.DSLContext;
 import org.jooq.Param;
 import org.jooq.Query;
@@ -33,7 +32,7 @@ class ShapeTest {
             DSLContext dsl, Param<String> worker, Param<Duration> duration, Param<UUID[]> tokens) {
         return dsl.update(EXECUTION_JOBS)
                 .set(EXECUTION_JOBS.CLAIMED_BY, worker)
-                .set(EXECUTION_JOBS.CURRENT_PHASE, "it's ? {0} :worker")
+                .set(EXECUTION_JOBS.CURRENT_PHASE, DSL.inline("it's ? {0} :worker"))
                 .set(EXECUTION_JOBS.EXPIRES_AT, DbTime.STATEMENT.add(duration))
                 .where(EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(tokens)))
                 .and(EXECUTION_JOBS.CLAIMED_BY.isDistinctFrom(worker))
@@ -55,7 +54,7 @@ class ShapeTest {
                     DSL.val(worker, WORKER.getDataType()),
                     DSL.val(duration, DURATION.getDataType()),
                     DSL.val(tokens, TOKENS.getDataType()));
-            var part = shape.filled(
+            var part = shape.rows(
                     dsl,
                     new Binds().with(WORKER, worker).with(DURATION, duration).with(TOKENS, tokens));
             assertThat(dsl.render(part)).isEqualTo(dsl.render(whole));
@@ -71,39 +70,39 @@ class ShapeTest {
         DSLContext one = schema("one");
         DSLContext other = schema("other");
         for (int i = 0; i < 2; i++) {
-            assertThat(one.render(shape.filled(one, binds)))
-                    .contains("\"one\".")
-                    .doesNotContain("\"other\".");
-            assertThat(other.render(shape.filled(other, binds)))
+            assertThat(one.render(shape.rows(one, binds))).contains("\"one\".").doesNotContain("\"other\".");
+            assertThat(other.render(shape.rows(other, binds)))
                     .contains("\"other\".")
                     .doesNotContain("\"one\".");
         }
         assertThat(composed).hasValue(2);
     }
 
+    /** It would be sent for every later caller as well. */
     @Test
-    void textsThatAreKept_areBounded() {
-        DSLContext dsl = schema("many");
-        List<Shape> shapes = new ArrayList<>();
-        for (int i = 0; i < 1_500; i++) {
-            int number = i;
-            shapes.add(new Shape(with -> with.select(DSL.inline(number))));
-        }
-        for (int i = 0; i < shapes.size(); i++) {
-            assertThat(dsl.render(shapes.get(i).filled(dsl, new Binds()))).isEqualTo("select " + i);
-        }
-        assertThat(dsl.render(shapes.get(0).filled(dsl, new Binds()))).isEqualTo("select 0");
-        assertThat(Rendering.of(dsl.configuration()).kept()).isLessThanOrEqualTo(1_000);
+    void valueWithoutAName_isRefused() {
+        DSLContext dsl = schema("any");
+        Shape withValue =
+                new Shape(with -> with.update(EXECUTION_JOBS).set(EXECUTION_JOBS.CLAIMED_BY, "the first one"));
+        assertThatThrownBy(() -> withValue.execute(dsl, new Binds()))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("the first one");
     }
 
     @Test
     void valueThatIsMissing_isRefused() {
         DSLContext dsl = schema("any");
         Binds binds = new Binds().with(WORKER, "worker").with(TOKENS, new UUID[0]);
-        assertThatThrownBy(() -> shape.filled(dsl, binds))
+        assertThatThrownBy(() -> shape.rows(dsl, binds))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("\"duration\"")
                 .hasMessageContaining("worker");
+    }
+
+    @Test
+    void limitsOfBranches_arePowersOfTwo_thatAreNotLess() {
+        assertThat(IntStream.of(1, 2, 3, 4, 5, 512, 513, 1_000).map(limit -> 1 << ClaimShape.power(limit)))
+                .containsExactly(1, 2, 4, 4, 8, 512, 1_024, 1_024);
     }
 
     @Test
