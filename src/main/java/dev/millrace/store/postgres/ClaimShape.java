@@ -11,6 +11,7 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import org.jooq.CommonTableExpression;
@@ -122,7 +123,9 @@ enum ClaimShape {
                 .with(TOKENS, request.tokens().toArray(UUID[]::new))
                 .with(WORKER, request.worker())
                 .with(KINDS, request.kinds().toArray(String[]::new));
-        return SHAPES.get(this).get(power(request.limit())).fetch(dsl, binds);
+        return Objects.requireNonNull(SHAPES.get(this))
+                .get(power(request.limit()))
+                .fetch(dsl, binds);
     }
 
     private Query compose(DSLContext dsl, int most) {
