@@ -60,6 +60,7 @@ public final class Worker implements AutoCloseable {
     private final Thread lifecycle;
     private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
     private volatile boolean stopping;
+    private final CountDownLatch startEnded = new CountDownLatch(1);
     private final CountDownLatch closeAsked = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
 
@@ -154,9 +155,11 @@ public final class Worker implements AutoCloseable {
             }
             claiming.start();
         } catch (Throwable e) {
+            startEnded.countDown();
             abandonStart();
             throw e;
         }
+        startEnded.countDown();
         LOG.info("Worker \"{}\" runs up to {} jobs at a time.", settings.name(), settings.concurrency());
         return this;
     }
@@ -237,6 +240,8 @@ public final class Worker implements AutoCloseable {
     /** The lifecycle thread: it is what keeps the JVM running, and what closes the worker. */
     private void live() {
         uninterruptibly(closeAsked, () -> {});
+        // A listener may close its worker while that is being started: what is started after that would not end.
+        uninterruptibly(startEnded, () -> {});
         try {
             shutdown.run();
         } catch (Throwable e) {

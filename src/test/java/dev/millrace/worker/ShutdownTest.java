@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -364,7 +365,8 @@ class ShutdownTest {
         assertThat(source.status(id)).isEqualTo(JobStatus.QUEUED);
     }
 
-    @Test
+    /** Often: it closes the worker while that is still being started. */
+    @RepeatedTest(50)
     void listenerThatClosesItsWorker_waitsForNobody() {
         CountDownLatch gate = fixture.gate();
         AtomicBoolean returned = new AtomicBoolean();
