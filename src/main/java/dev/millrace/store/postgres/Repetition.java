@@ -24,6 +24,9 @@ import java.util.function.LongSupplier;
 final class Repetition {
     private static final long LONGEST_ROLLBACK_PAUSE = 20_000_000;
 
+    /** A session that is repeatable read by default loses to any rival that it had to wait for, one after the other. */
+    private static final int ROLLBACKS = 25;
+
     /**
      * How often, and for how long.
      *
@@ -35,10 +38,10 @@ final class Repetition {
         static final Policy DEFAULT = new Policy(
                 List.of(Duration.ofMillis(200), Duration.ofMillis(500), Duration.ofSeconds(1), Duration.ofSeconds(2)),
                 Duration.ofSeconds(5),
-                10);
+                ROLLBACKS);
 
         /** For loops, which repeat at their own pace: they want to know at once that the database is not available. */
-        static final Policy FOR_LOOPS = new Policy(List.of(), Duration.ZERO, 10);
+        static final Policy FOR_LOOPS = new Policy(List.of(), Duration.ZERO, ROLLBACKS);
 
         /** In a caller's transaction, which is the caller's to repeat. */
         static final Policy CALLERS = new Policy(List.of(), Duration.ZERO, 1);

@@ -263,10 +263,16 @@ class AttemptTest {
             }
         });
         beats.start();
-        for (int i = 0; i < 300; i++) {
-            assertThat(db.work.progress(claim.attempt(), i / 3.0, "step " + i)).isEqualTo(Pulse.HELD);
+        try {
+            for (int i = 0; i < 300; i++) {
+                assertThat(db.work.progress(claim.attempt(), i / 3.0, "step " + i))
+                        .isEqualTo(Pulse.HELD);
+            }
+            assertThat(db.work.finish(claim, FAIL)).isTrue();
+        } catch (Throwable e) {
+            beats.interrupt();
+            throw e;
         }
-        assertThat(db.work.finish(claim, FAIL)).isTrue();
         beats.join(30_000);
         assertThat(beats.isAlive())
                 .as("the beat after the end says that it is lost")
