@@ -41,15 +41,18 @@ public final class AwaitTimeoutException extends RuntimeException {
                     + state.lastHeartbeatAt() + ", phase \"" + state.currentPhase() + "\".";
         }
         if (state.nextRetryAt() != null) {
-            return text + ", next one at " + state.nextRetryAt() + "; the last one failed with: "
-                    + job.outcome().errorMessage();
+            String failed = job.outcome().errorMessage();
+            return text + ", next one at " + state.nextRetryAt()
+                    + (failed == null ? "." : "; the last one that failed said: " + failed);
         }
         if (!job.spec().local()) {
             return text + ". Check that a backend reconciler runs that knows the backend \""
-                    + job.spec().backend() + "\", and that neither the kind nor the queue is paused.";
+                    + job.spec().backend()
+                    + "\", that neither the kind nor the queue is paused, and that claims are not on hold.";
         }
         return text + ". Check that a worker runs for kind \"" + job.kind() + "\", profile \""
                 + job.spec().runtimeProfile() + "\" and queue \"" + job.spec().queue()
-                + "\", that neither the kind nor the queue is paused, and that the job was not submitted for later.";
+                + "\", that neither the kind nor the queue is paused, that claims are not on hold, and that the job was not submitted for"
+                + " later.";
     }
 }

@@ -189,7 +189,7 @@ public final class WorkerBuilder {
      * @return this builder
      */
     public WorkerBuilder queues(String... queues) {
-        setup.settings(settings -> settings.withQueues(Arrays.asList(queues)));
+        setup.settings(settings -> settings.withQueues(Arrays.asList(Checks.given("queues", queues))));
         return this;
     }
 
@@ -200,7 +200,8 @@ public final class WorkerBuilder {
      * @return this builder
      */
     public WorkerBuilder runtimeProfiles(String... profiles) {
-        setup.settings(settings -> settings.withRuntimeProfiles(Arrays.asList(profiles)));
+        setup.settings(
+                settings -> settings.withRuntimeProfiles(Arrays.asList(Checks.given("runtimeProfiles", profiles))));
         return this;
     }
 

@@ -172,28 +172,30 @@ final class AttemptRunner {
     private static void report(RunningAttempt attempt, Throwable failure, Finish ending) {
         EndAttempt wanted = Endings.wanted(failure);
         boolean asWanted = ending instanceof Finish.HandBack || ending instanceof Finish.Cancel; // and not too late
-        if (wanted != null && wanted.isNoFailure() && asWanted) {
+        if (!attempt.open()) {
+            LOG.debug("The handler of {} stopped as it was asked to ({}).", attempt, attempt.stopReason(), failure);
+        } else if (wanted != null && wanted.isNoFailure() && asWanted) {
             LOG.info("The handler of {} {}.", attempt, wanted.describe());
-        } else if (!attempt.open() || ending instanceof Finish.Cancel) {
+        } else if (ending instanceof Finish.Cancel) {
             LOG.debug("The handler of {} stopped as it was asked to ({}).", attempt, attempt.stopReason(), failure);
         } else if (ending instanceof Finish.Retry retry) {
             LOG.warn(
                     "The handler of {} failed{}; the next attempt is due in {}.",
                     attempt,
-                    why(wanted),
+                    why(wanted, ending),
                     retry.delay(),
                     trace(wanted, failure));
         } else {
             LOG.error(
                     "The handler of {} failed{}, and there is no other attempt.",
                     attempt,
-                    why(wanted),
+                    why(wanted, ending),
                     trace(wanted, failure));
         }
     }
 
-    private static String why(@Nullable EndAttempt wanted) {
-        return wanted == null || wanted.getMessage() == null ? "" : " (" + wanted.getMessage() + ")";
+    private static String why(@Nullable EndAttempt wanted, Finish ending) {
+        return wanted == null || ending.note() == null ? "" : " (" + ending.note() + ")";
     }
 
     /** What the handler threw; of an end that it wanted, only what caused that, if anything did. */

@@ -155,7 +155,6 @@ public final class Worker implements AutoCloseable {
             }
             claiming.start();
         } catch (Throwable e) {
-            startEnded.countDown();
             abandonStart();
             throw e;
         }
@@ -289,8 +288,10 @@ public final class Worker implements AutoCloseable {
         state.set(State.CLOSING);
         claims.stop();
         shutdown.hurry();
+        boolean alive = lifecycle.isAlive();
+        startEnded.countDown(); // now it may close, if it is alive
         closeAsked.countDown();
-        if (!lifecycle.isAlive()) {
+        if (!alive) {
             live();
         }
     }

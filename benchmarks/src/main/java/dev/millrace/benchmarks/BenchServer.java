@@ -31,7 +31,8 @@ public final class BenchServer {
         } else {
             System.setProperty("millrace.devdb", "embedded");
             System.setProperty(
-                    "millrace.devdb.parameters", size == Size.TINY ? PARAMETERS + "; fsync=off" : PARAMETERS);
+                    "millrace.devdb.parameters",
+                    size == Size.TINY ? PARAMETERS + "; fsync=off; shared_buffers=64MB" : PARAMETERS);
         }
         return DevDatabase.start();
     }

@@ -25,9 +25,9 @@ public final class ServerStatistics {
     /**
      * The same by what was written, without full-page images.
      *
-     * @param rows versions of rows, and what marks old ones
-     * @param indexes entries of indexes
-     * @param other commits, maps of free space and of visibility, and so on
+     * @param rows versions of rows; marks and clearing away of old ones included
+     * @param indexes entries of indexes, clearing away included
+     * @param other commits, and so on
      */
     public record WalByKind(long rows, long indexes, long other) {}
 

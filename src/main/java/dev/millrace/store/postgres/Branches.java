@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * one of another. The arrays also make one text of the statement for any number of branches.
  */
 final class Branches {
-    private static final Field<Integer> NUMBER = DSL.field(DSL.name("series", "number"), SQLDataType.INTEGER);
+    private static final Field<Integer> NUMBER =
+            DSL.field(DSL.name("branches", "number"), SQLDataType.BIGINT).cast(SQLDataType.INTEGER);
 
-    private static final Param<Integer> COUNT = DSL.param("branches", SQLDataType.INTEGER);
     private static final Param<String[]> PROFILES = texts("branch_profiles");
     private static final Param<String[]> QUEUES = texts("branch_queues");
     private static final Param<Short[]> PRIORITIES = DSL.param("branch_priorities", SQLDataType.SMALLINT.array());
@@ -91,7 +91,6 @@ final class Branches {
     /** The values of these branches. */
     Binds bound() {
         return new Binds()
-                .with(COUNT, profiles.size())
                 .with(PROFILES, profiles.toArray(String[]::new))
                 .with(QUEUES, queues.toArray(String[]::new))
                 .with(PRIORITIES, priorities.toArray(Short[]::new))
@@ -107,11 +106,12 @@ final class Branches {
         return DSL.select(
                         DSL.arrayGet(PROFILES, NUMBER).as(PROFILE.getName()),
                         queue.as(QUEUE.getName()),
-                        DSL.arrayGet(PRIORITIES, NUMBER).as(PRIORITY.getName()),
+                        DSL.field(DSL.name("branches", "priority"), SQLDataType.SMALLINT)
+                                .as(PRIORITY.getName()),
                         kind.as(KIND.getName()),
                         DSL.arrayGet(SINCES, NUMBER).cast(SINCE.getDataType()).as(SINCE.getName()),
                         DSL.arrayGet(SINCE_IDS, NUMBER).as(SINCE_ID.getName()))
-                .from(DSL.generateSeries(DSL.inline(1), COUNT).as("series", "number"))
+                .from(DSL.unnest(PRIORITIES).withOrdinality().as("branches", "priority", "number"))
                 .where(Pauses.neither(queue, kind))
                 .asTable("branch")
                 .crossJoin(DSL.lateral(lateral));

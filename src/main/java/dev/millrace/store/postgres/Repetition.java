@@ -27,6 +27,9 @@ final class Repetition {
     /** A session that is repeatable read by default loses to any rival that it had to wait for, one after the other. */
     private static final int ROLLBACKS = 25;
 
+    /** A deadlock is found out after a second or so. */
+    private static final long LONGEST_ROLLBACKS = 10_000_000_000L;
+
     /**
      * How often, and for how long.
      *
@@ -101,7 +104,7 @@ final class Repetition {
     boolean goesOnAfter(Failure failure) {
         boolean goesOn = switch (failure.kind()) {
             case UNAVAILABLE -> goesOnAfterOutage();
-            case ROLLED_BACK -> tries < policy.rollbacks && shortPause();
+            case ROLLED_BACK -> tries < policy.rollbacks && elapsed() < LONGEST_ROLLBACKS && shortPause();
             case NOT_READY -> tries == 1 && policy.rollbacks > 1 && shortPause();
             case TURNED_AWAY, MISSING_PRIVILEGE, OTHER -> false;
         };

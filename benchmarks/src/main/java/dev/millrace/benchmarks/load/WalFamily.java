@@ -63,7 +63,7 @@ public final class WalFamily implements Family {
     @Override
     public String measures() {
         return "WAL of a job with a payload of 100 bytes from its submission to its success, without full-page images,"
-                + " by what is written: versions of its row, entries in indexes, and all else (commits, clearing away).";
+                + " by what is written: versions of its row, entries in indexes (clearing away of old ones included), and commits.";
     }
 
     @Override
