@@ -32,7 +32,7 @@ public final class LoopsFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(4);
+        return Duration.ofMinutes(3);
     }
 
     /** A worker's situation. */
@@ -50,7 +50,7 @@ public final class LoopsFamily implements Family {
     @Override
     public void run(Bench bench) throws SQLException, InterruptedException {
         int jobs = bench.size().of(20, 200, 200);
-        Duration watched = Duration.ofMillis(bench.size().of(1_000, 6_000, 40_000));
+        Duration watched = Duration.ofMillis(bench.size().of(1_000, 6_000, 30_000));
         int number = 0;
         for (Map.Entry<String, Situation> situation : situations(jobs).entrySet()) {
             BenchDatabase database = bench.database("loops_" + number++).migrate();

@@ -68,7 +68,7 @@ public final class WalFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(2);
+        return Duration.ofMinutes(1);
     }
 
     @FunctionalInterface
