@@ -34,11 +34,7 @@ final class Attempts {
     private static final Param<UUID> TOKEN = DSL.param("attempt_token", EXECUTION_JOBS.CLAIM_TOKEN.getDataType());
 
     /** {@link #owned} in a {@link Shape}, for the attempt that is {@link #bound}. */
-    static final Condition OWNED = EXECUTION_JOBS
-            .OPERATION_ID
-            .eq(ID)
-            .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(TOKEN))
-            .and(JobRows.LIVE);
+    static final Condition OWNED = owned(ID, TOKEN);
 
     private static final String UNREADABLE = "Record can't be read";
 
@@ -59,10 +55,16 @@ final class Attempts {
      * made by the attempt that owns the job now.
      */
     static Condition owned(Attempt attempt) {
+        return owned(
+                DSL.val(attempt.jobId(), EXECUTION_JOBS.OPERATION_ID),
+                DSL.val(attempt.token(), EXECUTION_JOBS.CLAIM_TOKEN));
+    }
+
+    private static Condition owned(Field<String> id, Field<UUID> token) {
         return EXECUTION_JOBS
                 .OPERATION_ID
-                .eq(attempt.jobId())
-                .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(attempt.token()))
+                .eq(id)
+                .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(token))
                 .and(JobRows.LIVE);
     }
 
