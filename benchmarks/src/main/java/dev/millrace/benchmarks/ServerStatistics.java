@@ -1,7 +1,10 @@
 package dev.millrace.benchmarks;
 
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Locale;
+import javax.sql.DataSource;
 
 /**
  * What the server counts of one database. Statements come from {@code pg_stat_statements} and WAL without full-page images
@@ -168,11 +171,19 @@ public final class ServerStatistics {
     }
 
     /**
-     * Waits until what sessions have done is counted: they report at the end of a transaction, but not more often than once a
-     * second.
+     * Waits until what sessions have done is counted that have ended. Those that go on report what they have done to tables at
+     * the end of a transaction if a second has passed since they did so, or when they have been idle for ten seconds.
      */
     public void awaitCounts() throws InterruptedException {
         Thread.sleep(1_500);
+    }
+
+    /** Has a session report what it has done to tables. */
+    public static void report(DataSource session) throws SQLException {
+        try (Connection connection = session.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("SELECT pg_stat_force_next_flush()");
+        }
     }
 
     @Override
