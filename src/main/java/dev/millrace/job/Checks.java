@@ -70,39 +70,50 @@ public final class Checks {
      * @throws InvalidJobException if it is not allowed
      */
     public static String text(String field, String value, int maxCharacters, int maxBytes) {
-        String allowed = "1 to " + maxCharacters + " characters, at most " + maxBytes
-                + " bytes in UTF-8, without NUL and lone surrogates";
-        if (value == null) {
-            throw new InvalidJobException(field, "null", allowed);
-        }
-        int characters = value.codePointCount(0, value.length());
-        if (characters == 0 || characters > maxCharacters) {
-            throw new InvalidJobException(field, characters + " characters", allowed);
-        }
-        storable(field, value, allowed);
-        int bytes = utf8Length(value);
-        if (bytes > maxBytes) {
-            throw new InvalidJobException(field, bytes + " bytes", allowed);
+        String found = unlike(value, maxCharacters, maxBytes);
+        if (found != null) {
+            throw new InvalidJobException(
+                    field,
+                    found,
+                    "1 to " + maxCharacters + " characters, at most " + maxBytes
+                            + " bytes in UTF-8, without NUL and lone surrogates");
         }
         return value;
     }
 
-    /** Text of any length that has no NUL and no lone surrogate. */
-    static String storable(String field, String value, String allowed) {
+    /** What is wrong with a text; null if nothing is. */
+    private static @Nullable String unlike(String value, int maxCharacters, int maxBytes) {
+        if (value == null) {
+            return "null";
+        }
+        int characters = value.codePointCount(0, value.length());
+        if (characters == 0 || characters > maxCharacters) {
+            return characters + " characters";
+        }
+        String unstorable = unstorable(value);
+        if (unstorable != null) {
+            return unstorable;
+        }
+        int bytes = utf8Length(value);
+        return bytes > maxBytes ? bytes + " bytes" : null;
+    }
+
+    /** The same of NUL and lone surrogates alone. */
+    private static @Nullable String unstorable(String value) {
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);
             if (c == 0) {
-                throw new InvalidJobException(field, "a NUL character at index " + i, allowed);
+                return "a NUL character at index " + i;
             }
             if (Character.isHighSurrogate(c)
                     && i + 1 < value.length()
                     && Character.isLowSurrogate(value.charAt(i + 1))) {
                 i++;
             } else if (Character.isSurrogate(c)) {
-                throw new InvalidJobException(field, "a lone surrogate at index " + i, allowed);
+                return "a lone surrogate at index " + i;
             }
         }
-        return value;
+        return null;
     }
 
     /**
@@ -127,12 +138,9 @@ public final class Checks {
      * @throws InvalidJobException if it is not allowed
      */
     public static Duration duration(String field, Duration value, Duration atLeast) {
-        String allowed = "a duration from " + atLeast + " to " + MAX_DURATION;
-        if (value == null) {
-            throw new InvalidJobException(field, "null", allowed);
-        }
-        if (value.compareTo(atLeast) < 0 || value.compareTo(MAX_DURATION) > 0) {
-            throw new InvalidJobException(field, value.toString(), allowed);
+        if (value == null || value.compareTo(atLeast) < 0 || value.compareTo(MAX_DURATION) > 0) {
+            throw new InvalidJobException(
+                    field, String.valueOf(value), "a duration from " + atLeast + " to " + MAX_DURATION);
         }
         return value.truncatedTo(ChronoUnit.MICROS);
     }

@@ -97,7 +97,7 @@ enum ClaimShape {
     private static final List<Field<?>> RETURNED = returned();
 
     /** Of each way, by the power of two that is the limit of its branches. */
-    private static final Map<ClaimShape, List<Shape>> SHAPES = shapes();
+    static final Map<ClaimShape, List<Shape>> SHAPES = shapes();
 
     private static Map<ClaimShape, List<Shape>> shapes() {
         Map<ClaimShape, List<Shape>> shapes = new EnumMap<>(ClaimShape.class);

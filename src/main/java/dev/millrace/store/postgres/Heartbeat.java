@@ -47,7 +47,7 @@ final class Heartbeat {
 
     private static final List<Field<?>> ANSWER =
             List.of(EXECUTION_JOBS.OPERATION_ID, EXECUTION_JOBS.CLAIM_TOKEN, EXECUTION_JOBS.CANCELLATION_REQUESTED);
-    private static final Shape BEAT = new Shape(
+    static final Shape BEAT = new Shape(
             ANSWER,
             dsl -> RowLock.skipping(OWNED)
                     .update(dsl, Map.of(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.LOCKED))

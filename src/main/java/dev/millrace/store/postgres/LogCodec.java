@@ -34,7 +34,7 @@ final class LogCodec {
     /** {@code "":"",} around a name and its value. */
     private static final int FIELD_FRAME_BYTES = 6;
 
-    private final ObjectReader reader = JsonMapper.builder().build().readerFor(JsonNode.class);
+    private static final ObjectReader READER = JsonMapper.builder().build().readerFor(JsonNode.class);
 
     /** The members of a line, as a JSON object that lacks the time. */
     String encode(LogEntry entry) {
@@ -66,7 +66,7 @@ final class LogCodec {
     /** The line of an entry. One that this release can't read is shown as it is, so that it hides no other one. */
     LogLine decode(long sequence, JsonText entry) {
         try {
-            JsonNode node = reader.readValue(entry.text());
+            JsonNode node = READER.readValue(entry.text());
             Map<String, String> fields = new LinkedHashMap<>();
             node.path("fields")
                     .properties()

@@ -95,6 +95,6 @@ enum Operation {
 
     /** What it does, to follow "Can't" in a message. */
     String describe(@Nullable String subject) {
-        return subject == null ? does : does.formatted(subject);
+        return subject == null ? does : does.replace("%s", subject);
     }
 }

@@ -9,7 +9,6 @@ import org.jooq.Param;
 import org.jooq.QueryPart;
 import org.jooq.Record;
 import org.jooq.ResultQuery;
-import org.jooq.RowCountQuery;
 import org.jooq.impl.CustomQueryPart;
 import org.postgresql.PGConnection;
 
@@ -18,14 +17,12 @@ import org.postgresql.PGConnection;
 final class PlainSql {
     private PlainSql() {}
 
-    /** A statement of this text, with a parameter after each piece but the last, that returns rows. */
+    /**
+     * A statement of this text, with a parameter after each piece but the last, that returns rows. Of one that returns none
+     * jOOQ would render the text once more for each execution, to see by its words what it does.
+     */
     static ResultQuery<Record> rows(DSLContext dsl, List<String> pieces, List<Param<?>> parameters) {
         return dsl.resultQuery("{0}", text(pieces, parameters));
-    }
-
-    /** The same of one that changes rows. */
-    static RowCountQuery changes(DSLContext dsl, List<String> pieces, List<Param<?>> parameters) {
-        return dsl.query("{0}", text(pieces, parameters));
     }
 
     private static QueryPart text(List<String> pieces, List<Param<?>> parameters) {

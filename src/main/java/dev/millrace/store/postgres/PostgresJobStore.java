@@ -34,7 +34,6 @@ import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Record;
-import org.jooq.Result;
 import org.jooq.impl.DSL;
 import org.jspecify.annotations.Nullable;
 
@@ -120,7 +119,7 @@ final class PostgresJobStore implements JobStore {
         return database.confirm(
                 Operation.CREATE,
                 job.id(),
-                (dsl, repetition) -> insert(dsl, job, () -> insert(dsl, values), repetition, insertedAt));
+                (dsl, repetition) -> insert(dsl, job, () -> insert(dsl, job, values), repetition, insertedAt));
     }
 
     @Override
@@ -235,21 +234,21 @@ final class PostgresJobStore implements JobStore {
         return EXECUTION_JOBS.OPERATION_ID.eq(read.id()).and(EXECUTION_JOBS.VERSION.eq(read.version()));
     }
 
-    /** The times that the job has then; none if there is one of its id. */
-    private static Result<? extends Record> insert(DSLContext dsl, Map<Field<?>, Object> values) {
-        return dsl.insertInto(EXECUTION_JOBS)
+    /** Null if there is one of its id. */
+    private static @Nullable Job insert(DSLContext dsl, Job job, Map<Field<?>, Object> values) {
+        int inserted = dsl.insertInto(EXECUTION_JOBS)
                 .set(values)
                 .onConflict(EXECUTION_JOBS.OPERATION_ID)
                 .doNothing()
-                .returningResult(EXECUTION_JOBS.CREATED_AT, EXECUTION_JOBS.UPDATED_AT)
-                .fetch();
+                .execute();
+        return inserted == 0 ? null : job;
     }
 
     /** @param insertedAt when a row that has not ended came in, by the database's time */
     private Creation insert(
             DSLContext dsl,
             Job wanted,
-            Supplier<Result<? extends Record>> insertion,
+            Supplier<@Nullable Job> insertion,
             Repetition repetition,
             Field<Instant> insertedAt) {
         return Rounds.first(
@@ -263,15 +262,12 @@ final class PostgresJobStore implements JobStore {
     private @Nullable Creation tryInsert(
             DSLContext dsl,
             Job wanted,
-            Supplier<Result<? extends Record>> insertion,
+            Supplier<@Nullable Job> insertion,
             Repetition repetition,
             Field<Instant> insertedAt) {
-        Result<? extends Record> inserted = insertion.get();
-        if (!inserted.isEmpty()) {
-            Record times = inserted.get(0);
-            Job job = wanted.at(
-                    times.get(EXECUTION_JOBS.CREATED_AT), AttemptState.queued(times.get(EXECUTION_JOBS.UPDATED_AT)));
-            return new Creation(job, true);
+        Job inserted = insertion.get();
+        if (inserted != null) {
+            return new Creation(inserted, true);
         }
         Record row = dsl.select(JobRows.FIELDS)
                 .select(insertedAt.as("inserted_at"), DbTime.CLOCK.as("clock"))

@@ -42,7 +42,7 @@ import org.slf4j.LoggerFactory;
 final class PostgresWorkSource implements WorkSource {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresWorkSource.class);
 
-    private static final Shape START = new Shape(
+    static final Shape START = new Shape(
             List.of(EXECUTION_JOBS.CANCELLATION_REQUESTED),
             dsl -> RowLock.waiting(Attempts.OWNED)
                     .update(dsl, started())
@@ -50,8 +50,11 @@ final class PostgresWorkSource implements WorkSource {
 
     private static final Param<Long> STARTED = DSL.param("started", EXECUTION_JOBS.VERSION.getDataType());
     private static final Param<Duration> RETENTION = DSL.param("retention", DbTime.DURATION);
-    private static final Shape SUCCEED = new Shape(dsl ->
-            RowLock.waiting(Attempts.OWNED, EXECUTION_JOBS.VERSION.le(STARTED)).update(dsl, Ending.success(RETENTION)));
+    static final Shape SUCCEED = new Shape(
+            List.of(EXECUTION_JOBS.OPERATION_ID),
+            dsl -> RowLock.waiting(Attempts.OWNED, EXECUTION_JOBS.VERSION.le(STARTED))
+                    .update(dsl, Ending.success(RETENTION))
+                    .returningResult(EXECUTION_JOBS.OPERATION_ID));
 
     private final Database database;
     private final JobRows rows;
@@ -190,7 +193,7 @@ final class PostgresWorkSource implements WorkSource {
         Binds binds = Attempts.bound(claim.attempt())
                 .with(STARTED, claim.job().version() + 1)
                 .with(RETENTION, claim.job().policies().retention());
-        return SUCCEED.execute(dsl, binds) == 1;
+        return SUCCEED.fetch(dsl, binds).size() == 1;
     }
 
     /** Rereads, merges and repeats until the record's version is the one that was read, or the attempt is not ours. */

@@ -129,8 +129,17 @@ final class Repetition {
         };
     }
 
+    /** Of a thread that is interrupted as well, which is so again afterwards: its rival needs the time all the same. */
     private static boolean shortPause() {
-        LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(LONGEST_ROLLBACK_PAUSE));
+        long until = System.nanoTime() + ThreadLocalRandom.current().nextLong(LONGEST_ROLLBACK_PAUSE);
+        boolean interrupted = false;
+        for (long left = until - System.nanoTime(); left > 0; left = until - System.nanoTime()) {
+            interrupted |= Thread.interrupted(); // or it would not be parked
+            LockSupport.parkNanos(left);
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
         return true;
     }
 

@@ -33,13 +33,8 @@ final class Shape {
     private final Function<DSLContext, ? extends Query> composed;
     private final List<Field<?>> returned;
 
-    /** @param composed composes the statement; asked once for each schema */
-    Shape(Function<DSLContext, ? extends Query> composed) {
-        this(List.of(), composed);
-    }
-
     /**
-     * @param returned what the statement returns for each row
+     * @param returned what the statement returns for each row; a statement that returns nothing is no shape
      * @param composed composes the statement; asked once for each schema
      */
     Shape(Collection<? extends Field<?>> returned, Function<DSLContext, ? extends Query> composed) {
@@ -58,10 +53,9 @@ final class Shape {
         return PlainSql.rows(dsl, text.pieces, text.parameters(binds)).coerce(returned);
     }
 
-    /** Executes it, for the number of rows that it changes. */
-    int execute(DSLContext dsl, Binds binds) {
-        Text text = text(dsl);
-        return PlainSql.changes(dsl, text.pieces, text.parameters(binds)).execute();
+    /** The statement as jOOQ has it, its parameters without values. */
+    Query compose(DSLContext dsl) {
+        return composed.apply(dsl);
     }
 
     private Text text(DSLContext dsl) {
@@ -72,7 +66,7 @@ final class Shape {
     Text render(Configuration configuration) {
         DSLContext dsl = DSL.using(configuration);
         Holes holes = new Holes(dsl);
-        String sql = DSL.using(configuration.deriveAppending(holes)).render(composed.apply(dsl));
+        String sql = DSL.using(configuration.deriveAppending(holes)).render(compose(dsl));
         List<String> pieces = new ArrayList<>();
         int begin = 0;
         for (Hole hole : holes.found) {

@@ -65,6 +65,22 @@ class RepetitionTest {
                 .isTrue();
     }
 
+    /** It would otherwise use up all tries before its rival is done. 24 pauses of up to 20 ms are never shorter than one. */
+    @Test
+    void rollbacks_areRepeatedAfterPauses_byAnInterruptedThreadAsWell() {
+        Repetition repetition = new Repetition(FailureClass.REPEATABLE, Repetition.Policy.DEFAULT);
+        Thread.currentThread().interrupt();
+        long began = System.nanoTime();
+        int tries = 1;
+        while (repetition.goesOnAfter(failure("40001"))) {
+            tries++;
+        }
+        assertThat(tries).isEqualTo(25);
+        assertThat(System.nanoTime() - began)
+                .isGreaterThan(Duration.ofMillis(20).toNanos());
+        assertThat(Thread.currentThread().isInterrupted()).isTrue();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"28P01", "28000", "3D000", "42501", "57014", "23505", "22001", "57P04"})
     void otherFailures_areNot(String state) {

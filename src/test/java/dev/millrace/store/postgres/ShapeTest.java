@@ -6,11 +6,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.job.NewJob;
 import dev.millrace.types.JsonText;
+import dev.millrace.types.Priority;
+import java.lang.reflect.Array;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jooq.DSLContext;
+import org.jooq.Field;
 import org.jooq.Param;
 import org.jooq.Query;
 import org.jooq.impl.DSL;
@@ -23,7 +33,7 @@ class ShapeTest {
     private static final Param<UUID[]> TOKENS = DSL.param("tokens", SQLDataType.UUID.array());
 
     private final AtomicInteger composed = new AtomicInteger();
-    private final Shape shape = new Shape(dsl -> {
+    private final Shape shape = new Shape(List.of(EXECUTION_JOBS.KIND), dsl -> {
         composed.incrementAndGet();
         return statement(dsl, WORKER, DURATION, TOKENS);
     });
@@ -36,7 +46,8 @@ class ShapeTest {
                 .set(EXECUTION_JOBS.EXPIRES_AT, DbTime.STATEMENT.add(duration))
                 .where(EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(tokens)))
                 .and(EXECUTION_JOBS.CLAIMED_BY.isDistinctFrom(worker))
-                .and(EXECUTION_JOBS.KIND.ne(DSL.inline("?")));
+                .and(EXECUTION_JOBS.KIND.ne(DSL.inline("?")))
+                .returning(EXECUTION_JOBS.KIND);
     }
 
     private static DSLContext schema(String name) {
@@ -63,6 +74,71 @@ class ShapeTest {
         assertThat(composed).hasValue(1);
     }
 
+    /** With values, and with null where there may be none. */
+    @Test
+    void textsAndValues_ofAllShapes_areThoseOfTheirStatements() {
+        DSLContext dsl = schema("millrace");
+        List<Shape> shapes = new ArrayList<>(List.of(
+                PostgresWorkSource.START,
+                PostgresWorkSource.SUCCEED,
+                Heartbeat.BEAT,
+                Submission.REMOTE,
+                Submission.DUE,
+                Submission.DUE_AND_SIGNALLED,
+                Submission.DELAYED));
+        ClaimShape.SHAPES.values().forEach(shapes::addAll);
+        assertThat(shapes).hasSize(40);
+        for (Shape one : shapes) {
+            assertSame(dsl, one, Set.of());
+            assertSame(dsl, one, Set.of("tenant_id"));
+        }
+    }
+
+    private static void assertSame(DSLContext dsl, Shape shape, Set<String> nulls) {
+        Query whole = shape.compose(dsl);
+        Map<Field<?>, Object> values = new HashMap<>();
+        whole.getParams().forEach((name, parameter) -> {
+            if (!parameter.isInline()) {
+                Object value = nulls.contains(name) ? null : sample(parameter);
+                whole.bind(name, value);
+                values.put(DSL.field(DSL.name(name)), value);
+            }
+        });
+        var part = shape.rows(dsl, new Binds().withAll(values));
+        assertThat(dsl.render(part)).isEqualTo(dsl.render(whole));
+        assertThat(dsl.extractBindValues(part)).isEqualTo(dsl.extractBindValues(whole));
+        assertThat(dsl.renderInlined(part)).isEqualTo(dsl.renderInlined(whole));
+    }
+
+    private static Object sample(Param<?> parameter) {
+        Class<?> type = parameter.getType();
+        if (type.isArray()) {
+            Object array = Array.newInstance(type.getComponentType(), 2);
+            Array.set(array, 0, sample(type.getComponentType(), 1));
+            Array.set(array, 1, sample(type.getComponentType(), 2));
+            return array;
+        }
+        return sample(type, 3);
+    }
+
+    private static Object sample(Class<?> type, int number) {
+        return Stream.<Object>of(
+                        "it's ? :x {0} " + number,
+                        (short) number,
+                        number,
+                        (long) number,
+                        number % 2 == 0,
+                        new UUID(1, number),
+                        Duration.ofMillis(1_500 + number),
+                        Instant.ofEpochSecond(1_000_000_000 + number),
+                        Priority.HIGH,
+                        List.of("a", "b" + number),
+                        JsonText.of("{\"a\":\"?" + number + "\"}"))
+                .filter(type::isInstance)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("There is no sample of a " + type));
+    }
+
     @Test
     void statement_isRenderedForEachSchema() {
         Binds binds =
@@ -82,9 +158,9 @@ class ShapeTest {
     @Test
     void valueWithoutAName_isRefused() {
         DSLContext dsl = schema("any");
-        Shape withValue =
-                new Shape(with -> with.update(EXECUTION_JOBS).set(EXECUTION_JOBS.CLAIMED_BY, "the first one"));
-        assertThatThrownBy(() -> withValue.execute(dsl, new Binds()))
+        Shape withValue = new Shape(
+                List.of(), with -> with.update(EXECUTION_JOBS).set(EXECUTION_JOBS.CLAIMED_BY, "the first one"));
+        assertThatThrownBy(() -> withValue.fetch(dsl, new Binds()))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("the first one");
     }
