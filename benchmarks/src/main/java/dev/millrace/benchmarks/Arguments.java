@@ -46,8 +46,9 @@ record Arguments(
         return new Arguments(families, size, out, url);
     }
 
+    /** {@return the word after an option, which is not another option} */
     static String valueOf(List<String> words, int at) {
-        if (at + 1 == words.size()) {
+        if (at + 1 >= words.size() || words.get(at + 1).startsWith("--")) {
             throw new UsageException("The option " + words.get(at) + " lacks its value");
         }
         return words.get(at + 1);
