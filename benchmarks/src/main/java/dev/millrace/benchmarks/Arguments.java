@@ -1,5 +1,6 @@
 package dev.millrace.benchmarks;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,6 +45,18 @@ record Arguments(
             throw new UsageException("Name a family, or all");
         }
         return new Arguments(families, size, out, url);
+    }
+
+    /**
+     * Makes sure that results which are no evidence don't replace those that are.
+     *
+     * @throws UsageException if they would
+     */
+    void checkOut() throws IOException {
+        if (size != Size.FULL && new ResultFiles(out).haveEvidence()) {
+            throw new UsageException("There are results of full runs in " + out
+                    + ", among which those of a quick one have no place: give another folder with --out");
+        }
     }
 
     /** {@return the word after an option, which is not another option} */

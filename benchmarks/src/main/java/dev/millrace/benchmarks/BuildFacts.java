@@ -29,7 +29,7 @@ public final class BuildFacts {
 
     private static final String COMMIT = "commit";
     private static final String VERSION_OF = "version.";
-    private static final String NOT_KNOWN = "not known";
+    static final String NOT_KNOWN = "not known";
 
     /** As Maven's repository has them. */
     private static final List<String> LIBRARIES = List.of(
@@ -93,7 +93,7 @@ public final class BuildFacts {
     }
 
     /** An archive of the sources has no commit, also where it lies within some other repository. */
-    private static String commitOf(Path sources) throws IOException, InterruptedException {
+    static String commitOf(Path sources) throws IOException, InterruptedException {
         String commit = Files.exists(sources.resolve(".git")) ? git(sources, "rev-parse", "--short=12", "HEAD") : "";
         if (commit.isEmpty()) {
             return NOT_KNOWN;

@@ -53,10 +53,7 @@ public final class Main {
     /** All of them, also after one that has failed. */
     private static void run(Arguments arguments) throws IOException {
         List<Family> families = Families.named(arguments.families());
-        if (arguments.size() != Size.FULL && new ResultFiles(arguments.out()).haveEvidence()) {
-            throw new UsageException("There are results of full runs in " + arguments.out()
-                    + ", among which those of a quick one have no place: give another folder with --out");
-        }
+        arguments.checkOut();
         Runs runs = new Runs(arguments.url(), arguments.size(), arguments.out(), System.out);
         List<String> failed = new ArrayList<>();
         for (Family family : families) {

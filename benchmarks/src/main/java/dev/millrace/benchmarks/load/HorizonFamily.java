@@ -66,7 +66,7 @@ public final class HorizonFamily implements Family {
                 + " whole time, and as many without one. Jobs come in batches of 50; the worker has a concurrency of 16,"
                 + " claims 50 ahead and writes up to 50 outcomes together. Tenths are tenths of the jobs: by when they ended"
                 + " for how many a second ended, by when they were submitted for all else. Since the rate of these jobs says"
-                + " nothing of what the worker could do beside, it also drains a backlog of 6,000 jobs, submitted before it"
+                + " nothing of what the worker could do beside, it also drains a backlog of 5,000 jobs, submitted before it"
                 + " starts, as fast as it goes: when the transaction has just begun, in a table without dead rows, and after"
                 + " the three minutes, while it is still open. The first tenth of a backlog, in which the worker starts, does"
                 + " not count.";
@@ -106,8 +106,8 @@ public final class HorizonFamily implements Family {
 
     private static void measure(Place place) throws SQLException, InterruptedException {
         boolean pin = place.horizon().equals("pinned");
-        int backlog = place.bench().size().of(200, 2_000, 6_000);
-        int jobs = place.bench().size().of(1_000, 4_000, 90_000);
+        int backlog = place.bench().size().of(200, 1_000, 5_000);
+        int jobs = place.bench().size().of(1_000, 3_000, 90_000);
         drain(place, "warming up", backlog);
         place.database().settle();
         try (Pin pinned = Pin.set(place.database(), pin)) {

@@ -112,7 +112,9 @@ public final class LoopsFamily implements Family {
                 held.add(situation.hold());
             }
             Thread.sleep(1_000);
-            situations.get(0).database().statistics().resetStatements();
+            for (Situation situation : situations) {
+                situation.database().statistics().resetStatements(); // those of all databases, but asked for in each
+            }
             long began = System.nanoTime();
             Thread.sleep(Duration.ofSeconds(duration).toMillis());
             double seconds = (System.nanoTime() - began) / 1e9;
