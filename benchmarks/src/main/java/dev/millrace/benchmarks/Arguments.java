@@ -1,5 +1,6 @@
 package dev.millrace.benchmarks;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,8 +47,21 @@ record Arguments(
         return new Arguments(families, size, out, url);
     }
 
+    /**
+     * Makes sure that results which are no evidence don't replace those that are.
+     *
+     * @throws UsageException if they would
+     */
+    void checkOut() throws IOException {
+        if (size != Size.FULL && new ResultFiles(out).haveEvidence()) {
+            throw new UsageException("There are results of full runs in " + out
+                    + ", among which those of a quick one have no place: give another folder with --out");
+        }
+    }
+
+    /** {@return the word after an option, which is not another option} */
     static String valueOf(List<String> words, int at) {
-        if (at + 1 == words.size()) {
+        if (at + 1 >= words.size() || words.get(at + 1).startsWith("--")) {
             throw new UsageException("The option " + words.get(at) + " lacks its value");
         }
         return words.get(at + 1);

@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -35,17 +36,18 @@ public final class ChildJvm implements AutoCloseable {
      *
      * @param main its class
      * @param options of the JVM, such as {@code -Xmx256m}
-     * @param arguments of the program
+     * @param environment where its database is: not as arguments, which every user of the machine can read
      */
-    public static ChildJvm start(Class<?> main, List<String> options, List<String> arguments) throws IOException {
+    public static ChildJvm start(Class<?> main, List<String> options, Map<String, String> environment)
+            throws IOException {
         List<String> command = new ArrayList<>();
         command.add(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java");
         command.addAll(List.of("-Dorg.jooq.no-logo=true", "-Dorg.jooq.no-tips=true"));
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
-        command.addAll(arguments);
-        return new ChildJvm(
-                new ProcessBuilder(command).redirectErrorStream(true).start());
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().putAll(environment);
+        return new ChildJvm(builder.start());
     }
 
     /** For a child: returns when its parent has ended, or has closed it. */

@@ -1,7 +1,6 @@
 package dev.millrace.benchmarks;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,7 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Properties;
 
 /** Where something was measured. Says nothing that tells one machine from another of its kind, such as names or paths. */
 final class Environment {
@@ -34,16 +32,6 @@ final class Environment {
             "jit",
             "shared_preload_libraries");
 
-    private static final List<String> LIBRARIES = List.of(
-            "dev.millrace/millrace",
-            "org.jooq/jooq",
-            "org.postgresql/postgresql",
-            "com.zaxxer/HikariCP",
-            "com.fasterxml.jackson.core/jackson-databind",
-            "org.openjdk.jmh/jmh-core",
-            "com.github.kagkarlsson/db-scheduler",
-            "org.quartz-scheduler/quartz");
-
     private Environment() {}
 
     static Map<String, Map<String, String>> of(BenchDatabase database, double loadBefore)
@@ -52,9 +40,8 @@ final class Environment {
         environment.put("machine", machine(loadBefore));
         environment.put("jvm", jvm());
         environment.put("postgresql", postgresql(database));
-        environment.put("libraries", libraries());
-        environment.put(
-                "sources", Map.of("commit", System.getProperty("millrace.benchmarks.commit", Commit.current())));
+        environment.put("libraries", BuildFacts.libraries());
+        environment.put("sources", Map.of("commit", BuildFacts.commit()));
         return environment;
     }
 
@@ -100,20 +87,5 @@ final class Environment {
             settings.put(setting, database.text("SELECT current_setting('" + setting + "')"));
         }
         return settings;
-    }
-
-    private static Map<String, String> libraries() throws IOException {
-        Map<String, String> versions = new LinkedHashMap<>();
-        for (String library : LIBRARIES) {
-            try (InputStream file =
-                    Environment.class.getResourceAsStream("/META-INF/maven/" + library + "/pom.properties")) {
-                if (file != null) {
-                    Properties properties = new Properties();
-                    properties.load(file);
-                    versions.put(library.substring(library.indexOf('/') + 1), properties.getProperty("version"));
-                }
-            }
-        }
-        return versions;
     }
 }

@@ -36,12 +36,14 @@ public final class Families {
         return ALL;
     }
 
-    /** {@return those of these names; all, in their order, for {@code all}} */
+    /** {@return those of these names, each once; all, in their order, for {@code all}} */
     static List<Family> named(List<String> names) {
-        if (names.contains("all")) {
-            return ALL;
-        }
-        return names.stream().map(Families::named).toList();
+        List<Family> named = names.stream()
+                .filter(name -> !name.equals("all"))
+                .map(Families::named)
+                .distinct()
+                .toList();
+        return names.contains("all") ? ALL : named;
     }
 
     private static Family named(String name) {

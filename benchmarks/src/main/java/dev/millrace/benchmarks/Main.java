@@ -18,12 +18,12 @@ public final class Main {
             java -jar benchmarks.jar run <family>...|all [--quick] [--out folder] [--url jdbc:postgresql:..]
             java -jar benchmarks.jar report [--in folder] [--document file]
             java -jar benchmarks.jar families
-            java -jar benchmarks.jar <arguments of JMH>, such as -l, which lists its benchmarks
+            java -jar benchmarks.jar <benchmarks and options of JMH>: -l lists its benchmarks, -h its options
             """;
 
     private Main() {}
 
-    /** {@code run}, {@code report}, {@code families}; everything else is JMH's. */
+    /** {@code run}, {@code report}, {@code families}; options and names of benchmarks are JMH's. */
     public static void main(String[] arguments) throws Exception {
         System.setProperty("org.jooq.no-logo", "true");
         System.setProperty("org.jooq.no-tips", "true");
@@ -38,7 +38,7 @@ public final class Main {
 
     private static void dispatch(List<String> words) throws Exception {
         switch (words.isEmpty() ? "" : words.get(0)) {
-            case "" -> System.out.println(USAGE);
+            case "", "help", "--help" -> System.out.println(USAGE);
             case "run" -> run(Arguments.parse(words.subList(1, words.size())));
             case "report" -> report(words.subList(1, words.size()));
             case "families" ->
@@ -51,10 +51,12 @@ public final class Main {
     }
 
     /** All of them, also after one that has failed. */
-    private static void run(Arguments arguments) {
+    private static void run(Arguments arguments) throws IOException {
+        List<Family> families = Families.named(arguments.families());
+        arguments.checkOut();
         Runs runs = new Runs(arguments.url(), arguments.size(), arguments.out(), System.out);
         List<String> failed = new ArrayList<>();
-        for (Family family : Families.named(arguments.families())) {
+        for (Family family : families) {
             try {
                 runs.run(family);
             } catch (Exception e) {
@@ -72,10 +74,9 @@ public final class Main {
         Path folder = Path.of("docs", "performance");
         Path document = Path.of("docs", "performance.md");
         for (int at = 0; at < words.size(); at += 2) {
-            String value = Arguments.valueOf(words, at);
             switch (words.get(at)) {
-                case "--in" -> folder = Path.of(value);
-                case "--document" -> document = Path.of(value);
+                case "--in" -> folder = Path.of(Arguments.valueOf(words, at));
+                case "--document" -> document = Path.of(Arguments.valueOf(words, at));
                 default -> throw new UsageException("There is no option " + words.get(at));
             }
         }
@@ -85,7 +86,7 @@ public final class Main {
 
     private static void jmh(List<String> words) throws Exception {
         String[] arguments = words.toArray(new String[0]);
-        CommandLineOptions options = new CommandLineOptions(arguments);
+        CommandLineOptions options = JmhArguments.parse(words);
         if (options.shouldList()
                 || options.shouldListWithParams()
                 || options.shouldListProfilers()

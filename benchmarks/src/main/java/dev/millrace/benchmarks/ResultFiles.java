@@ -44,6 +44,16 @@ public final class ResultFiles {
                 : Optional.empty();
     }
 
+    /** {@return whether there is a full run among them, of whichever family} */
+    public boolean haveEvidence() throws IOException {
+        for (Family family : Families.all()) {
+            if (read(family.name()).filter(one -> one.size() == Size.FULL).isPresent()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private Path file(String family) {
         return folder.resolve(family + ".json");
     }

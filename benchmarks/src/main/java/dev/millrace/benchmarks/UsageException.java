@@ -1,10 +1,13 @@
 package dev.millrace.benchmarks;
 
 /** The command line asks for something that there is not. */
-final class UsageException extends RuntimeException {
+public final class UsageException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    UsageException(String message) {
+    /**
+     * @param message what there is not
+     */
+    public UsageException(String message) {
         super(message);
     }
 }

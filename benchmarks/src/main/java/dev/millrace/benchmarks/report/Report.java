@@ -64,6 +64,11 @@ public final class Report {
         return part.appendTail(written).toString();
     }
 
+    /** {@return whether no family has been run} */
+    public boolean isEmpty() {
+        return results.isEmpty();
+    }
+
     /** {@return all plots by the names of their files} */
     public Map<String, String> plots() {
         Map<String, String> plots = new LinkedHashMap<>();

@@ -1,5 +1,6 @@
 package dev.millrace.benchmarks.report;
 
+import dev.millrace.benchmarks.UsageException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,9 +20,20 @@ public final class ReportFiles {
         this.document = document;
     }
 
-    /** Writes it. */
+    /**
+     * Writes it.
+     *
+     * @throws UsageException if there are no results, or no document: a document with nothing but empty places is not wanted by
+     *     anybody
+     */
     public void write() throws IOException {
         Report report = new Report(folder);
+        if (report.isEmpty()) {
+            throw new UsageException("There are no results in " + folder);
+        }
+        if (!Files.exists(document)) {
+            throw new UsageException("There is no document " + document);
+        }
         for (Map.Entry<String, String> plot : report.plots().entrySet()) {
             Files.writeString(folder.resolve(plot.getKey()), plot.getValue());
         }

@@ -1,9 +1,11 @@
 package dev.millrace.benchmarks.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.benchmarks.Families;
 import dev.millrace.benchmarks.Family;
+import dev.millrace.benchmarks.UsageException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ReportTest {
     private static final Path FOLDER = Path.of("../docs/performance");
@@ -49,11 +52,19 @@ class ReportTest {
     }
 
     @Test
-    void report_leavesTheTextAround_andSaysWhatWasNotRun(@org.junit.jupiter.api.io.TempDir Path empty)
-            throws IOException {
+    void report_leavesTheTextAround_andSaysWhatWasNotRun(@TempDir Path empty) throws IOException {
         String document = "Before.\n<!-- begin:claim -->\nold\n<!-- end:claim -->\nAfter.\n";
         assertThat(new Report(empty).in(document))
                 .isEqualTo("Before.\n<!-- begin:claim -->\n\n*Not run yet.*\n\n<!-- end:claim -->\nAfter.\n");
+    }
+
+    @Test
+    void report_ofAFolderWithoutResults_isNotWritten(@TempDir Path empty) throws IOException {
+        Path document = Files.writeString(empty.resolve("page.md"), "<!-- begin:claim -->\nold\n<!-- end:claim -->\n");
+        assertThatThrownBy(() -> new ReportFiles(empty, document).write())
+                .isInstanceOf(UsageException.class)
+                .hasMessage("There are no results in " + empty);
+        assertThat(document).content().contains("old");
     }
 
     @Test
