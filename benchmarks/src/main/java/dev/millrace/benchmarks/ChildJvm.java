@@ -38,14 +38,26 @@ public final class ChildJvm implements AutoCloseable {
      * @param arguments of the program
      */
     public static ChildJvm start(Class<?> main, List<String> options, List<String> arguments) throws IOException {
+        return new ChildJvm(new ProcessBuilder(command(main, options, arguments))
+                .redirectErrorStream(true)
+                .start());
+    }
+
+    /**
+     * {@return the command that runs a class in a JVM like this one, with the same class path}
+     *
+     * @param main the class
+     * @param options of the JVM
+     * @param arguments of the program
+     */
+    public static List<String> command(Class<?> main, List<String> options, List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java");
         command.addAll(List.of("-Dorg.jooq.no-logo=true", "-Dorg.jooq.no-tips=true"));
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(arguments);
-        return new ChildJvm(
-                new ProcessBuilder(command).redirectErrorStream(true).start());
+        return command;
     }
 
     /** For a child: returns when its parent has ended, or has closed it. */
