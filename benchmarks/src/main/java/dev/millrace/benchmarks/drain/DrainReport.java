@@ -23,8 +23,9 @@ final class DrainReport {
     Rendering rendering() {
         StringBuilder text = new StringBuilder("One worker process, ")
                 .append(Setting.CONCURRENCY)
-                .append(" handlers at a time. The drain counts from a cold start, with connections open; its second half"
-                        + " is warmer. A ratio is only given to whoever drained as many jobs.\n\n")
+                .append(
+                        " handlers at a time. The drain counts from a cold start, with connections open; its second half"
+                                + " is warmer. A ratio is only given to whoever drained as many jobs.\n\n")
                 .append(drains("1"))
                 .append("\n")
                 .append(Markdown.plot("Jobs a second in the second half of a drain", PLOT));
@@ -66,7 +67,8 @@ final class DrainReport {
         List<String> against = List.of(Contenders.DB_SCHEDULER, Contenders.PG_BOSS).stream()
                 .filter(one -> isCompared(one, processes))
                 .toList();
-        List<String> head = new ArrayList<>(List.of("", "jobs", "jobs/s", "second half, jobs/s", "first handler, s", "run again"));
+        List<String> head =
+                new ArrayList<>(List.of("", "jobs", "jobs/s", "second half, jobs/s", "first handler, s", "run again"));
         against.forEach(one -> head.add("times " + one));
         Markdown table = new Markdown(head.toArray(String[]::new));
         for (Measurement drain : results.measurements("drain")) {

@@ -14,8 +14,8 @@ final class LatencyReport {
     private LatencyReport() {}
 
     static Rendering of(FamilyResults results) {
-        Markdown table = new Markdown(
-                "", "submitted by", "jobs", "mean pause", "p50, ms", "p95, ms", "p99, ms", "longest, ms");
+        Markdown table =
+                new Markdown("", "submitted by", "jobs", "mean pause", "p50, ms", "p95, ms", "p99, ms", "longest, ms");
         BarPlot plot = new BarPlot("From commit to handler, median", "ms");
         for (Measurement median : results.measurements("latency, p50")) {
             Map<String, String> of = median.of();

@@ -52,8 +52,7 @@ final class LatencyRun {
         }
     }
 
-    private List<Double> measure(BenchDatabase database, Peer worker, Peer submitter, int round)
-            throws Exception {
+    private List<Double> measure(BenchDatabase database, Peer worker, Peer submitter, int round) throws Exception {
         worker.work();
         worker.started();
         submitter.paced(0, warmUp, WARM_UP_MILLIS, SEED + 2L * round);

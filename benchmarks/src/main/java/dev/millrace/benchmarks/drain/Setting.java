@@ -44,7 +44,8 @@ final class Setting {
 
     /** Who takes part here. Packages for Node are kept from one run to the next; the smallest size does without. */
     static Contenders contenders(Bench bench) throws IOException, InterruptedException {
-        Contenders contenders = bench.size() == Size.TINY ? Contenders.onTheJvm() : Contenders.here(NODE.toAbsolutePath());
+        Contenders contenders =
+                bench.size() == Size.TINY ? Contenders.onTheJvm() : Contenders.here(NODE.toAbsolutePath());
         contenders.whyAbsent().ifPresent(why -> {
             bench.results().note("pg-boss and graphile-worker", ABSENT, why);
             bench.say("pg-boss and graphile-worker are left out: " + why);
