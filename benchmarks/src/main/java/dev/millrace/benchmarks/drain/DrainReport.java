@@ -48,10 +48,10 @@ final class DrainReport {
     }
 
     private String plot() {
-        BarPlot plot = new BarPlot("Draining a queue, second half, one worker process", "jobs/s");
+        BarPlot plot = new BarPlot("Draining a queue of so many jobs, second half, one worker process", "jobs/s");
         results.measurements("drain, second half").stream()
                 .filter(one -> "1".equals(one.of().get("processes")))
-                .forEach(one -> plot.bar(system(one), one.median()));
+                .forEach(one -> plot.bar(system(one) + ", " + one.of().getOrDefault("jobs", ""), one.median()));
         return plot.svg();
     }
 

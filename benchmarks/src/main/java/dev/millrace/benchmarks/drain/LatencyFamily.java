@@ -72,7 +72,8 @@ public final class LatencyFamily implements Family {
             for (Map.Entry<Contender, List<List<Double>>> one : Turns.order(found.entrySet(), round)) {
                 List<Double> millis = run(bench, one.getKey(), round);
                 one.getValue().add(millis);
-                bench.say(one.getKey() + ": p50 " + Numbers.text(Quantiles.of(millis).median()) + " ms");
+                bench.say(one.getKey() + ": p50 "
+                        + Numbers.text(Quantiles.of(millis).median()) + " ms");
             }
         }
         found.forEach((contender, rounds) -> keep(bench, contender, rounds));
