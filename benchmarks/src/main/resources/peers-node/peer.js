@@ -7,6 +7,7 @@ const readline = require('node:readline')
 
 const BYTES = 100
 const SAY_MILLIS = 10
+const LEAST_MILLIS = 20
 const PARENT_IS_GONE = 3
 
 const [variant, role, concurrency] = [process.argv[2], process.argv[3], Number(process.argv[4])]
@@ -31,9 +32,17 @@ function say (line) {
   process.stdout.write(line + '\n')
 }
 
-/** Exponential, so that jobs come at any time between polls with the same likelihood. */
+/**
+ * Exponential, so that jobs come at any time between polls with the same likelihood, after a while in which a worker that has
+ * been woken is done with the job before.
+ */
 function pause (meanMillis, random) {
-  return Math.min(5, -Math.log(1 - random)) * meanMillis
+  return LEAST_MILLIS + Math.min(5, -Math.log(1 - random)) * (meanMillis - LEAST_MILLIS)
+}
+
+/** Opens all connections of a pool, so that no contender's start pays for that: who is asked meanwhile has to open another. */
+async function openAll (size, query) {
+  await Promise.all(Array.from({ length: size }, () => query('SELECT pg_sleep(0.2)')))
 }
 
 /** Any sequence will do, but the same for the same seed. */
@@ -121,4 +130,4 @@ function run (makeContender) {
   })
 }
 
-module.exports = { run }
+module.exports = { run, openAll }

@@ -1,20 +1,19 @@
 'use strict'
 
 const PgBoss = require('pg-boss')
-const { run } = require('./peer')
+const { run, openAll } = require('./peer')
 
 const QUEUE = 'noop'
 const BATCH = 50
 const SHORTEST_INTERVAL_SECONDS = 0.5
 
 run(async ({ tuned, role, concurrency }) => {
-  const boss = new PgBoss({
-    application_name: 'bench',
-    max: role === 'submit' ? 2 : concurrency + 8
-  })
+  const max = role === 'submit' ? 2 : concurrency + 8
+  const boss = new PgBoss({ application_name: 'bench', max })
   boss.on('error', error => console.error(error))
   await boss.start()
   await boss.createQueue(QUEUE)
+  await openAll(max, text => boss.getDb().executeSql(text))
 
   /** As many pollers as handlers are to run at a time. */
   async function work (pollers, ran) {

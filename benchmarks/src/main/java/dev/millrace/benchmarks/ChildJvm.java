@@ -40,14 +40,26 @@ public final class ChildJvm implements AutoCloseable {
      */
     public static ChildJvm start(Class<?> main, List<String> options, Map<String, String> environment)
             throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command(main, options, List.of())).redirectErrorStream(true);
+        builder.environment().putAll(environment);
+        return new ChildJvm(builder.start());
+    }
+
+    /**
+     * {@return the command that runs a class in a JVM like this one, with the same class path}
+     *
+     * @param main the class
+     * @param options of the JVM
+     * @param arguments of the program
+     */
+    public static List<String> command(Class<?> main, List<String> options, List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java");
         command.addAll(List.of("-Dorg.jooq.no-logo=true", "-Dorg.jooq.no-tips=true"));
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-        builder.environment().putAll(environment);
-        return new ChildJvm(builder.start());
+        command.addAll(arguments);
+        return command;
     }
 
     /** For a child: returns when its parent has ended, or has closed it. */

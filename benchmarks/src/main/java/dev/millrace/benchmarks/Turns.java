@@ -1,14 +1,16 @@
 package dev.millrace.benchmarks;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 
 /**
  * Measures several things in alternation, so that what happens to the machine meanwhile happens to all of them: each round
- * measures each once, and begins with another one than the round before.
+ * measures each once, in an order of its own.
  */
 public final class Turns {
     /** Measures a thing once. */
@@ -34,18 +36,35 @@ public final class Turns {
      */
     public Map<String, List<Double>> take(int warmUps, int rounds) throws Exception {
         Map<String, List<Double>> values = new LinkedHashMap<>();
-        List<Map.Entry<String, Measuring>> order = new ArrayList<>(things.entrySet());
         for (int round = -warmUps; round < rounds; round++) {
-            for (Map.Entry<String, Measuring> thing : order) {
+            for (Map.Entry<String, Measuring> thing : order(things.entrySet(), round + warmUps)) {
                 double value = thing.getValue().measure();
                 if (round >= 0) {
                     values.computeIfAbsent(thing.getKey(), name -> new ArrayList<>())
                             .add(value);
                 }
             }
-            Collections.rotate(order, 1);
         }
         return values;
+    }
+
+    /**
+     * {@return these in the order of that round: every other round goes the opposite way of the one before it, so that of two
+     * things each comes first once; the first two begin with the given order, the others with one that is drawn by lot, the
+     * same in each run}
+     *
+     * @param things what is measured
+     * @param round from 0
+     */
+    public static <T> List<T> order(Collection<T> things, int round) {
+        List<T> order = new ArrayList<>(things);
+        if (round >= 2) {
+            Collections.shuffle(order, new Random(round / 2));
+        }
+        if (round % 2 == 1) {
+            Collections.reverse(order);
+        }
+        return order;
     }
 
     /** {@return the first values divided by the second ones, round by round} */

@@ -13,7 +13,6 @@ import dev.millrace.benchmarks.peers.Contenders;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +25,10 @@ public final class DrainFamily implements Family {
     /** Those of the smallest size. */
     private static final Set<String> FEW =
             Set.of("floor, 50 at a time", "Millrace tuned", "db-scheduler tuned", "JobRunr tuned", "Quartz tuned");
+
+    private static final int ROUNDS = 5;
+    private static final int ROUNDS_OF_SEVERAL = 3;
+    private static final int SLOW_ROUNDS = 2;
 
     private final @Nullable List<Contender> contenders;
 
@@ -51,7 +54,7 @@ public final class DrainFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(12);
+        return Duration.ofMinutes(14);
     }
 
     private record Entry(Contender contender, int processes) {}
@@ -67,16 +70,16 @@ public final class DrainFamily implements Family {
         all.stream()
                 .filter(contender -> contender.several() && bench.size() != Size.TINY)
                 .forEach(contender -> found.put(new Entry(contender, several), new ArrayList<>()));
-        List<Map.Entry<Entry, List<Drained>>> order = new ArrayList<>(found.entrySet());
-        for (int round = 1; round <= bench.size().of(1, 1, 2); round++) {
-            for (Map.Entry<Entry, List<Drained>> one : order) {
-                one.getValue().add(run(bench, one.getKey(), round));
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Map.Entry<Entry, List<Drained>> one : Turns.order(found.entrySet(), round)) {
+                if (round < rounds(bench.size(), one.getKey())) {
+                    one.getValue().add(run(bench, one.getKey(), round));
+                }
             }
-            Collections.rotate(order, 1);
         }
         found.forEach((entry, rounds) -> keep(bench, entry, rounds));
-        compare(bench.results(), found, Contenders.DB_SCHEDULER);
-        compare(bench.results(), found, Contenders.PG_BOSS);
+        compare(bench, found, Contenders.DB_SCHEDULER);
+        compare(bench, found, Contenders.PG_BOSS);
     }
 
     private List<Contender> contenders(Bench bench) throws IOException, InterruptedException {
@@ -88,9 +91,14 @@ public final class DrainFamily implements Family {
                 .toList();
     }
 
+    private static int rounds(Size size, Entry entry) {
+        int most = entry.contender().slow() ? SLOW_ROUNDS : entry.processes() > 1 ? ROUNDS_OF_SEVERAL : ROUNDS;
+        return size.of(1, 1, most);
+    }
+
     private static Drained run(Bench bench, Entry entry, int round) throws Exception {
         int jobs = jobs(bench.size(), entry.contender());
-        int oneByOne = Math.min(bench.size().of(10, 100, 2_000), jobs / 2);
+        int oneByOne = entry.processes() > 1 ? 0 : Math.min(bench.size().of(10, 100, 1_000), jobs / 2);
         Drained drained = new DrainRun(bench, entry.contender(), entry.processes(), jobs, oneByOne)
                 .run(entry.processes() + "_" + round);
         bench.say(entry.contender() + ", " + entry.processes() + ": " + Numbers.text(drained.rate()) + " jobs/s, "
@@ -142,12 +150,17 @@ public final class DrainFamily implements Family {
         return of;
     }
 
-    /** Rounds are compared one by one, since what disturbs a round disturbs all who take part in it. */
-    private static void compare(Results results, Map<Entry, List<Drained>> found, String against) {
+    /**
+     * Rounds are compared one by one, since what disturbs a round disturbs all who take part in it; and only those with the same
+     * number of jobs, since the first ones are the slowest.
+     */
+    private static void compare(Bench bench, Map<Entry, List<Drained>> found, String against) {
         found.forEach((entry, rounds) -> {
+            int jobs = jobs(bench.size(), entry.contender());
             List<Drained> base = found.entrySet().stream()
                     .filter(one -> one.getKey().contender().name().equals(against))
                     .filter(one -> one.getKey().processes() == entry.processes())
+                    .filter(one -> jobs(bench.size(), one.getKey().contender()) == jobs)
                     .map(Map.Entry::getValue)
                     .findFirst()
                     .orElse(List.of());
@@ -155,8 +168,9 @@ public final class DrainFamily implements Family {
                 Map<String, String> of = new LinkedHashMap<>();
                 of.put("system", entry.contender().name());
                 of.put("processes", Integer.toString(entry.processes()));
+                of.put("jobs", Integer.toString(jobs));
                 of.put("against", against);
-                results.add("drain, ratio", of, "times", Turns.ratios(rates(rounds), rates(base)));
+                bench.results().add("drain, ratio", of, "times", Turns.ratios(rates(rounds), rates(base)));
             }
         });
     }

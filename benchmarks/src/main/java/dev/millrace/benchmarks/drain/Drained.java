@@ -3,7 +3,7 @@ package dev.millrace.benchmarks.drain;
 /**
  * What one drain has shown.
  *
- * @param oneRate jobs submitted a second, each in a transaction of its own
+ * @param oneRate jobs submitted a second, each in a transaction of its own; no number if none were
  * @param manyRate jobs submitted a second in bulk
  * @param oneWal bytes of WAL for each job of those submitted by itself, without full-page images
  * @param manyWal the same of those submitted in bulk

@@ -14,7 +14,8 @@ final class LatencyReport {
     private LatencyReport() {}
 
     static Rendering of(FamilyResults results) {
-        Markdown table = new Markdown("", "submitted by", "p50, ms", "p95, ms", "p99, ms", "longest, ms");
+        Markdown table =
+                new Markdown("", "submitted by", "jobs", "mean pause", "p50, ms", "p95, ms", "p99, ms", "longest, ms");
         BarPlot plot = new BarPlot("From commit to handler, median", "ms");
         for (Measurement median : results.measurements("latency, p50")) {
             Map<String, String> of = median.of();
@@ -22,17 +23,29 @@ final class LatencyReport {
             table.row(
                     system,
                     of.getOrDefault("submitted by", ""),
+                    of.getOrDefault("samples", ""),
+                    of.getOrDefault("mean pause", ""),
                     median,
-                    results.measurement("latency, p95", of),
-                    results.measurement("latency, p99", of),
+                    known(results, "latency, p95", of),
+                    known(results, "latency, p99", of),
                     results.measurement("latency, longest", of));
             plot.bar(system, Math.max(0, median.median()));
         }
         String text =
-                "From the return of a submission to the begin of its handler; jobs come at random.\n\n" + table + "\n"
+                "From the return of a submission to the begin of its handler; jobs come at random, in each round as many. The"
+                        + " median is that of each round, all else of all rounds together.\n\n" + table + "\n"
                         + Markdown.plot("How soon single jobs are begun", PLOT)
                         + "\nWhat has to be known when comparing:\n\n"
                         + PeerNotes.of(results);
         return new Rendering(text, Map.of(PLOT, plot.svg()));
+    }
+
+    /** Empty where there were too few jobs to tell. */
+    private static Object known(FamilyResults results, String name, Map<String, String> of) {
+        return results.measurements(name).stream()
+                .filter(one -> one.of().equals(of))
+                .findFirst()
+                .<Object>map(one -> one)
+                .orElse("");
     }
 }

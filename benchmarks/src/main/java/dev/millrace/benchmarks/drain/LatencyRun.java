@@ -38,27 +38,27 @@ final class LatencyRun {
     }
 
     /** How long each took, in milliseconds. */
-    List<Double> run() throws Exception {
-        try (BenchDatabase database = bench.database(Setting.databaseName(contender, "latency"))) {
+    List<Double> run(int round) throws Exception {
+        try (BenchDatabase database = bench.database(Setting.databaseName(contender, "latency_" + round))) {
             contender.prepare(database);
             try (Peer worker = contender.worker(database, Setting.CONCURRENCY, 2 * (warmUp + samples))) {
                 if (contender.submitsHere()) {
-                    return measure(database, worker, worker);
+                    return measure(database, worker, worker, round);
                 }
                 try (Peer submitter = contender.submitter(database)) {
-                    return measure(database, worker, submitter);
+                    return measure(database, worker, submitter, round);
                 }
             }
         }
     }
 
-    private List<Double> measure(BenchDatabase database, Peer worker, Peer submitter) throws Exception {
+    private List<Double> measure(BenchDatabase database, Peer worker, Peer submitter, int round) throws Exception {
         worker.work();
         worker.started();
-        submitter.paced(0, warmUp, WARM_UP_MILLIS, SEED);
+        submitter.paced(0, warmUp, WARM_UP_MILLIS, SEED + 2L * round);
         awaitCount(worker, warmUp);
         Setting.settle(database);
-        long[][] submitted = submitter.paced(warmUp, warmUp + samples, meanMillis, SEED + 1);
+        long[][] submitted = submitter.paced(warmUp, warmUp + samples, meanMillis, SEED + 2L * round + 1);
         awaitCount(worker, warmUp + samples);
         awaitEnd(database);
         return latencies(submitted, worker.runs());
@@ -76,11 +76,13 @@ final class LatencyRun {
         while (database.number(contender.ledger().unfinished()) > 0) {
             waitALittle(deadline, "has unfinished jobs in its tables");
         }
-        bench.results()
-                .check(
-                        contender.name() + ": finished jobs in its tables",
-                        contender.ledger().keeps() ? (long) warmUp + samples : 0L,
-                        database.number(contender.ledger().finished()));
+        if (contender.ledger().finished().isPresent()) {
+            bench.results()
+                    .check(
+                            contender.name() + ": finished jobs in its tables",
+                            (long) warmUp + samples,
+                            database.number(contender.ledger().finished().get()));
+        }
     }
 
     private void waitALittle(long deadline, String otherwise) throws InterruptedException {
@@ -96,6 +98,7 @@ final class LatencyRun {
         for (long[] run : runs) {
             begun.merge(run[0], run[1], Math::min);
         }
+        bench.results().check(contender.name() + ": different jobs that were run", warmUp + samples, begun.size());
         List<Double> millis = new ArrayList<>();
         for (long[] job : submitted) {
             Long begin = begun.get(job[0]);

@@ -15,15 +15,14 @@ final class PeerNotes {
             byName.computeIfAbsent(note.about(), name -> new LinkedHashMap<>()).put(note.what(), note.text());
         }
         StringBuilder list = new StringBuilder();
-        byName.forEach((name, notes) -> list.append("- *")
-                .append(name)
-                .append("* (")
-                .append(notes.get("version"))
-                .append("): ")
-                .append(notes.get("settings"))
-                .append(". ")
-                .append(notes.get("fairness"))
-                .append('\n'));
+        byName.forEach((name, notes) ->
+                list.append("- *").append(name).append('*').append(of(notes)).append('\n'));
         return list.toString();
+    }
+
+    private static String of(Map<String, String> notes) {
+        return notes.containsKey(Setting.ABSENT)
+                ? " did not take part: " + notes.get(Setting.ABSENT) + "."
+                : " (" + notes.get("version") + "): " + notes.get("settings") + ". " + notes.get("fairness");
     }
 }

@@ -16,6 +16,9 @@ final class Setting {
     /** How many handlers a worker runs at a time. */
     static final int CONCURRENCY = 16;
 
+    /** What notes of those who don't take part are about. */
+    static final String ABSENT = "absent";
+
     private static final List<String> RELAXED = List.of("synchronous_commit", "full_page_writes");
     private static final List<String> STRICT = List.of("fsync", "synchronous_commit", "full_page_writes");
     private static final Path NODE = Path.of("target", "benchmarks-node");
@@ -41,7 +44,13 @@ final class Setting {
 
     /** Who takes part here. Packages for Node are kept from one run to the next; the smallest size does without. */
     static Contenders contenders(Bench bench) throws IOException, InterruptedException {
-        return bench.size() == Size.TINY ? Contenders.onTheJvm() : Contenders.here(NODE.toAbsolutePath(), bench::say);
+        Contenders contenders =
+                bench.size() == Size.TINY ? Contenders.onTheJvm() : Contenders.here(NODE.toAbsolutePath());
+        contenders.whyAbsent().ifPresent(why -> {
+            bench.results().note("pg-boss and graphile-worker", ABSENT, why);
+            bench.say("pg-boss and graphile-worker are left out: " + why);
+        });
+        return contenders;
     }
 
     /** Keeps what has to be known of each. */

@@ -76,6 +76,11 @@ public final class Contender {
         return about.ledger();
     }
 
+    /** {@return whether it is so slow that it gets fewer jobs than others} */
+    public boolean slow() {
+        return mostJobs < Integer.MAX_VALUE;
+    }
+
     /** {@return how many jobs it gets at most} */
     public int mostJobs() {
         return mostJobs;

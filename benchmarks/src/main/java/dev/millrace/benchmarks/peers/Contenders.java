@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /** Who takes part, and what has to be known of each. Both as it comes and as its own documentation advises for the task. */
 public final class Contenders {
@@ -25,77 +24,85 @@ public final class Contenders {
 
     private static final String NO_VERSION = "this build";
 
-    private static final Ledger FLOOR = new Ledger("SELECT count(*) FROM jobs", "SELECT 0", false);
-    private static final Ledger MILLRACE = new Ledger(
+    private static final Ledger FLOOR = Ledger.deleting("SELECT count(*) FROM jobs");
+    private static final Ledger MILLRACE = Ledger.keeping(
             "SELECT count(*) FROM " + BenchDatabase.JOBS + " WHERE status <> 'Succeeded'",
-            "SELECT count(*) FROM " + BenchDatabase.JOBS + " WHERE status = 'Succeeded'",
-            true);
-    private static final Ledger SCHEDULED = new Ledger("SELECT count(*) FROM scheduled_tasks", "SELECT 0", false);
-    private static final Ledger JOBRUNR = new Ledger(
+            "SELECT count(*) FROM " + BenchDatabase.JOBS + " WHERE status = 'Succeeded'");
+    private static final Ledger SCHEDULED = Ledger.deleting("SELECT count(*) FROM scheduled_tasks");
+    private static final Ledger JOBRUNR = Ledger.keeping(
             "SELECT count(*) FROM jobrunr_jobs WHERE state <> 'SUCCEEDED'",
-            "SELECT count(*) FROM jobrunr_jobs WHERE state = 'SUCCEEDED'",
-            true);
-    private static final Ledger QUARTZ = new Ledger(
-            "SELECT (SELECT count(*) FROM qrtz_triggers) + (SELECT count(*) FROM qrtz_job_details)"
-                    + " + (SELECT count(*) FROM qrtz_fired_triggers)",
-            "SELECT 0",
-            false);
-    private static final Ledger PG_BOSS_JOBS = new Ledger(
+            "SELECT count(*) FROM jobrunr_jobs WHERE state = 'SUCCEEDED'");
+    private static final Ledger QUARTZ =
+            Ledger.deleting("SELECT (SELECT count(*) FROM qrtz_triggers) + (SELECT count(*) FROM qrtz_job_details)"
+                    + " + (SELECT count(*) FROM qrtz_fired_triggers)");
+    private static final Ledger PG_BOSS_JOBS = Ledger.keeping(
             "SELECT count(*) FROM pgboss.job WHERE name = 'noop' AND state <> 'completed'",
             "SELECT (SELECT count(*) FROM pgboss.job WHERE name = 'noop' AND state = 'completed')"
-                    + " + (SELECT count(*) FROM pgboss.archive WHERE name = 'noop' AND state = 'completed')",
-            true);
-    private static final Ledger GRAPHILE = new Ledger("SELECT count(*) FROM graphile_worker.jobs", "SELECT 0", false);
+                    + " + (SELECT count(*) FROM pgboss.archive WHERE name = 'noop' AND state = 'completed')");
+    private static final Ledger GRAPHILE = Ledger.deleting("SELECT count(*) FROM graphile_worker.jobs");
 
-    private final Optional<Path> node;
+    /** So many that those who are not among the fast can do them, too. */
+    private static final int FEWER = 4_000;
 
-    private Contenders(Optional<Path> node) {
-        this.node = node;
+    /** For those who would take minutes for more. */
+    private static final int FEW = 1_000;
+
+    /** For whoever looks for single jobs so seldom that each costs seconds. */
+    private static final int FEW_POLLS = 20;
+
+    private final Path folder;
+    private final Optional<String> whyAbsent;
+
+    private Contenders(Path folder, Optional<String> whyAbsent) {
+        this.folder = folder;
+        this.whyAbsent = whyAbsent;
     }
 
     /**
      * {@return those that can be had here: without Node or the packages for it, only those for the JVM}
      *
      * @param folder where packages for Node are installed, or were
-     * @param say where to say, in one line, who is left out and why
      */
-    public static Contenders here(Path folder, Consumer<String> say) throws IOException, InterruptedException {
-        return new Contenders(new NodePackages(folder, say).install());
+    public static Contenders here(Path folder) throws IOException, InterruptedException {
+        return new Contenders(folder, new NodePackages(folder).install());
     }
 
     /** {@return those for the JVM} */
     public static Contenders onTheJvm() {
-        return new Contenders(Optional.empty());
+        return new Contenders(Path.of(""), Optional.of("only those for the JVM were asked for"));
+    }
+
+    /** {@return why those for Node are not among them, if they are not} */
+    public Optional<String> whyAbsent() {
+        return whyAbsent;
     }
 
     /** {@return who drains a queue} */
     public List<Contender> drain() {
         List<Contender> all = new ArrayList<>(List.of(
-                of("floor, 1 at a time", "floor-1", floor("1")).inSeveralProcesses(),
+                of("floor, 1 at a time", "floor-1", floor("1")).withAtMost(FEWER),
                 of("floor, 50 at a time", "floor-50", floor("50")).inSeveralProcesses(),
-                of("Millrace", "millrace", millrace("as it comes")),
+                of("Millrace", "millrace", millrace("as it comes")).withAtMost(FEWER),
                 of("Millrace tuned", "millrace-tuned", millraceTuned()).inSeveralProcesses(),
-                of("db-scheduler", "db-scheduler", dbScheduler()),
+                of("db-scheduler", "db-scheduler", dbScheduler()).withAtMost(FEWER),
                 of(DB_SCHEDULER, "db-scheduler-tuned", dbSchedulerTuned()).inSeveralProcesses(),
                 of("JobRunr", "jobrunr", jobRunr("as it comes, so a poll each 15 s"))
-                        .withAtMost(4_000),
+                        .withAtMost(FEWER),
                 of("JobRunr tuned", "jobrunr-tuned", jobRunr("polls each 5 s, the shortest that it takes"))
-                        .withAtMost(4_000),
+                        .withAtMost(FEWER),
                 of("Quartz", "quartz", quartz("clustered; all else as it comes"))
-                        .withAtMost(1_000),
-                of("Quartz tuned", "quartz-tuned", quartzTuned()).withAtMost(1_000)));
-        node.ifPresent(folder -> all.addAll(List.of(
-                // Each of its pollers takes one job in 2 s.
-                Contender.of("pg-boss", new NodeLaunch(folder, "pg-boss.js", "default"), pgBoss())
-                        .withAtMost(160),
-                Contender.of(PG_BOSS, new NodeLaunch(folder, "pg-boss.js", "tuned"), pgBossTuned())
-                        .inSeveralProcesses(),
-                Contender.of("graphile-worker", new NodeLaunch(folder, "graphile-worker.js", "default"), graphile()),
-                Contender.of(
-                                "graphile-worker tuned",
-                                new NodeLaunch(folder, "graphile-worker.js", "tuned"),
-                                graphileTuned())
-                        .inSeveralProcesses())));
+                        .withAtMost(FEW),
+                of("Quartz tuned", "quartz-tuned", quartzTuned()).withAtMost(FEW)));
+        if (whyAbsent.isEmpty()) {
+            all.addAll(List.of(
+                    // Each of its pollers takes one job in 2 s.
+                    onNode("pg-boss", "pg-boss.js", "default", pgBoss()).withAtMost(160),
+                    onNode(PG_BOSS, "pg-boss.js", "tuned", pgBossTuned()).inSeveralProcesses(),
+                    onNode("graphile-worker", "graphile-worker.js", "default", graphile())
+                            .withAtMost(FEWER),
+                    onNode("graphile-worker tuned", "graphile-worker.js", "tuned", graphileTuned())
+                            .inSeveralProcesses()));
+        }
         return List.copyOf(all);
     }
 
@@ -104,21 +111,25 @@ public final class Contenders {
         List<Contender> all = new ArrayList<>(List.of(
                 of("Millrace, woken", "millrace-wake-ups", millrace("with wake-ups")),
                 of("Millrace, polling each 0.5 s", "millrace-poll", millrace("polls each 0.5 s")),
-                of("Millrace, as it comes", "millrace", millrace("as it comes, so a poll each 5 s")),
+                of("Millrace, polling each 5 s", "millrace", millrace("as it comes, so a poll each 5 s"))
+                        .withAtMost(FEW_POLLS),
                 of("db-scheduler, same process", "db-scheduler-tuned", dbSchedulerTuned())
                         .submittingInItsProcess(),
                 of("db-scheduler, polling each 0.5 s", "db-scheduler-tuned", dbSchedulerTuned()),
-                of("JobRunr, polling each 5 s", "jobrunr-tuned", jobRunr("polls each 5 s, the shortest that it takes")),
+                of("JobRunr, polling each 5 s", "jobrunr-tuned", jobRunr("polls each 5 s, the shortest that it takes"))
+                        .withAtMost(FEW_POLLS),
                 of("Quartz, same process", "quartz-tuned", quartzTuned()).submittingInItsProcess(),
                 of("Quartz, polling each 1 s", "quartz-tuned", quartzTuned())));
-        node.ifPresent(folder -> all.addAll(List.of(
-                Contender.of(
-                        "pg-boss, polling each 0.5 s", new NodeLaunch(folder, "pg-boss.js", "tuned"), pgBossTuned()),
-                Contender.of(
-                        "graphile-worker, woken",
-                        new NodeLaunch(folder, "graphile-worker.js", "default"),
-                        graphile()))));
+        if (whyAbsent.isEmpty()) {
+            all.addAll(List.of(
+                    onNode("pg-boss, polling each 0.5 s", "pg-boss.js", "tuned", pgBossTuned()),
+                    onNode("graphile-worker, woken", "graphile-worker.js", "default", graphile())));
+        }
         return List.copyOf(all);
+    }
+
+    private Contender onNode(String name, String script, String variant, About about) {
+        return Contender.of(name, new NodeLaunch(folder, script, variant), about);
     }
 
     private static Contender of(String name, String engine, About about) {
@@ -205,7 +216,7 @@ public final class Contenders {
                 PG_BOSS_VERSION,
                 "as it comes: 16 pollers, each takes one job each 2 s",
                 "Node: handlers share one thread. Keeps finished jobs for 12 h, then in an archive. A poller that has found a"
-                        + " job waits for its interval all the same, and therefore it gets fewer jobs here than the others."
+                        + " job waits for its interval all the same, and therefore it gets the fewest jobs here."
                         + " It does not wait for the commit of a completion.",
                 PG_BOSS_JOBS);
     }
@@ -234,7 +245,7 @@ public final class Contenders {
         return new About(
                 GRAPHILE_WORKER_VERSION,
                 "16 jobs at a time, local queue of 500, completions in batches without delay, as in its documentation on"
-                        + " performance",
+                        + " performance; NO_LOG_SUCCESS=1, as in its own benchmark",
                 "Node: handlers share one thread. Deletes finished jobs. Woken by NOTIFY at each submission. Claims 500 jobs"
                         + " ahead. Completions are committed together, and the next job does not wait for them, so a kill"
                         + " repeats more jobs, after 4 h.",

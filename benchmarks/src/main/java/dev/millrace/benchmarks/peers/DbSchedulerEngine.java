@@ -50,7 +50,7 @@ final class DbSchedulerEngine implements Engine {
     }
 
     @Override
-    public Submitter submitter(PeerDatabase database) {
+    public Submitter submitter(PeerDatabase database) throws SQLException {
         HikariDataSource pool = database.pool(2);
         OneTimeTask<String> task = task(index -> {
             throw new IllegalStateException("Who only submits runs nothing, but was given " + index);
@@ -59,12 +59,11 @@ final class DbSchedulerEngine implements Engine {
     }
 
     @Override
-    public Working work(PeerDatabase database, int concurrency, Recorder recorder) {
+    public Working worker(PeerDatabase database, int concurrency, Recorder recorder) throws SQLException {
         HikariDataSource pool = database.workerPool(concurrency);
         OneTimeTask<String> task = task(recorder::ran);
         Scheduler scheduler = settings.apply(Scheduler.create(pool, task).threads(concurrency))
                 .build();
-        scheduler.start();
         return new Running(scheduler, task, pool);
     }
 
@@ -97,6 +96,11 @@ final class DbSchedulerEngine implements Engine {
     }
 
     private record Running(Scheduler scheduler, OneTimeTask<String> task, HikariDataSource pool) implements Working {
+        @Override
+        public void start() {
+            scheduler.start();
+        }
+
         @Override
         public Submitter here() {
             return new Submissions(scheduler, task, pool);

@@ -11,10 +11,10 @@ interface Engine {
     Submitter submitter(PeerDatabase database) throws Exception;
 
     /**
-     * Starts its worker.
+     * Connects and builds a worker, which is to be started.
      *
      * @param concurrency how many handlers run at a time
      * @param recorder is to be told by each handler
      */
-    Working work(PeerDatabase database, int concurrency, Recorder recorder) throws Exception;
+    Working worker(PeerDatabase database, int concurrency, Recorder recorder) throws Exception;
 }

@@ -40,12 +40,12 @@ final class FloorEngine implements Engine {
     }
 
     @Override
-    public Submitter submitter(PeerDatabase database) {
+    public Submitter submitter(PeerDatabase database) throws SQLException {
         return new Inserts(database.pool(1));
     }
 
     @Override
-    public Working work(PeerDatabase database, int concurrency, Recorder recorder) {
+    public Working worker(PeerDatabase database, int concurrency, Recorder recorder) throws SQLException {
         return new Loops(database.workerPool(concurrency), concurrency, recorder);
     }
 
@@ -84,6 +84,7 @@ final class FloorEngine implements Engine {
 
     private final class Loops implements Working {
         private final HikariDataSource pool;
+        private final int concurrency;
         private final Recorder recorder;
         private final ExecutorService threads;
         private final CountDownLatch stopped = new CountDownLatch(1);
@@ -91,7 +92,12 @@ final class FloorEngine implements Engine {
         Loops(HikariDataSource pool, int concurrency, Recorder recorder) {
             this.pool = pool;
             this.recorder = recorder;
+            this.concurrency = concurrency;
             this.threads = Executors.newFixedThreadPool(concurrency);
+        }
+
+        @Override
+        public void start() {
             for (int thread = 0; thread < concurrency; thread++) {
                 threads.execute(this::loop);
             }

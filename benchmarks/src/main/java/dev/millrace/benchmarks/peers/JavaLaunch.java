@@ -1,7 +1,7 @@
 package dev.millrace.benchmarks.peers;
 
 import dev.millrace.benchmarks.BenchDatabase;
-import java.io.File;
+import dev.millrace.benchmarks.ChildJvm;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
@@ -21,18 +21,14 @@ record JavaLaunch(String engine) implements Launch {
     @Override
     public Peer start(BenchDatabase database, Role role, int concurrency, int capacity)
             throws IOException, InterruptedException {
-        List<String> command = List.of(
-                System.getProperty("java.home") + File.separator + "bin" + File.separator + "java",
-                "-Xmx512m",
-                "-Dorg.jooq.no-logo=true",
-                "-Dorg.jooq.no-tips=true",
-                "-cp",
-                System.getProperty("java.class.path"),
-                PeerProcess.class.getName(),
-                engine,
-                role.name().toLowerCase(Locale.ROOT),
-                Integer.toString(concurrency),
-                Integer.toString(capacity));
+        List<String> command = ChildJvm.command(
+                PeerProcess.class,
+                List.of("-Xmx512m"),
+                List.of(
+                        engine,
+                        role.name().toLowerCase(Locale.ROOT),
+                        Integer.toString(concurrency),
+                        Integer.toString(capacity)));
         Map<String, String> environment = Map.of(
                 PeerDatabase.URL,
                 database.jdbcUrl(),

@@ -2,6 +2,7 @@ package dev.millrace.benchmarks.peers;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.millrace.benchmarks.BenchDatabase;
+import java.sql.SQLException;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.jobrunr.configuration.JobRunr;
@@ -68,18 +69,19 @@ final class JobRunrEngine implements Engine {
     }
 
     @Override
-    public Submitter submitter(PeerDatabase database) {
+    public Submitter submitter(PeerDatabase database) throws SQLException {
         HikariDataSource pool = database.pool(2);
         return new Submissions(on(pool).initialize().getJobRequestScheduler(), pool);
     }
 
     @Override
-    public Working work(PeerDatabase database, int concurrency, Recorder recorder) {
+    public Working worker(PeerDatabase database, int concurrency, Recorder recorder) throws SQLException {
         HikariDataSource pool = database.workerPool(concurrency);
         JobRequestScheduler scheduler = on(pool).useJobActivator(new Handlers(new NoopHandler(recorder)))
                 .useBackgroundJobServer(
                         settings.apply(BackgroundJobServerConfiguration.usingStandardBackgroundJobServerConfiguration()
-                                .andWorkerCount(concurrency)))
+                                .andWorkerCount(concurrency)),
+                        false)
                 .initialize()
                 .getJobRequestScheduler();
         return new Running(scheduler, pool);
@@ -108,6 +110,11 @@ final class JobRunrEngine implements Engine {
     }
 
     private record Running(JobRequestScheduler scheduler, HikariDataSource pool) implements Working {
+        @Override
+        public void start() {
+            JobRunr.getBackgroundJobServer().start();
+        }
+
         @Override
         public Submitter here() {
             return new Submissions(scheduler, pool);

@@ -6,8 +6,10 @@ import dev.millrace.WorkerBuilder;
 import dev.millrace.benchmarks.BenchDatabase;
 import dev.millrace.job.JobType;
 import dev.millrace.worker.Worker;
+import java.sql.SQLException;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** Millrace, by its public API like all others. */
 final class MillraceEngine implements Engine {
@@ -31,18 +33,17 @@ final class MillraceEngine implements Engine {
     }
 
     @Override
-    public Submitter submitter(PeerDatabase database) {
+    public Submitter submitter(PeerDatabase database) throws SQLException {
         HikariDataSource pool = database.pool(2);
         return new Submissions(on(pool), pool);
     }
 
     @Override
-    public Working work(PeerDatabase database, int concurrency, Recorder recorder) {
+    public Working worker(PeerDatabase database, int concurrency, Recorder recorder) throws SQLException {
         HikariDataSource pool = database.workerPool(concurrency);
         Millrace millrace = on(pool);
-        Worker worker = settings.apply(millrace.worker().concurrency(concurrency))
-                .handle(NOOP, (payload, context) -> recorder.ran(payload.n()))
-                .start();
+        WorkerBuilder worker = settings.apply(millrace.worker().concurrency(concurrency))
+                .handle(NOOP, (payload, context) -> recorder.ran(payload.n()));
         return new Running(millrace, worker, pool);
     }
 
@@ -69,7 +70,23 @@ final class MillraceEngine implements Engine {
         }
     }
 
-    private record Running(Millrace millrace, Worker worker, HikariDataSource pool) implements Working {
+    private static final class Running implements Working {
+        private final Millrace millrace;
+        private final WorkerBuilder builder;
+        private final HikariDataSource pool;
+        private @Nullable Worker worker;
+
+        Running(Millrace millrace, WorkerBuilder builder, HikariDataSource pool) {
+            this.millrace = millrace;
+            this.builder = builder;
+            this.pool = pool;
+        }
+
+        @Override
+        public void start() {
+            worker = builder.start();
+        }
+
         @Override
         public Submitter here() {
             return new Submissions(millrace, pool);
@@ -77,7 +94,9 @@ final class MillraceEngine implements Engine {
 
         @Override
         public void close() {
-            worker.close();
+            if (worker != null) {
+                worker.close();
+            }
             pool.close();
         }
     }

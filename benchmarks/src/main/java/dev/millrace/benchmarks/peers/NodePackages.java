@@ -9,7 +9,6 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -20,45 +19,44 @@ import java.util.regex.Pattern;
 final class NodePackages {
     private static final List<String> FILES =
             List.of("package.json", "package-lock.json", "peer.js", "pg-boss.js", "graphile-worker.js");
+    /** A copy of the lock file whose packages are installed: another lock file is installed anew. */
+    private static final String INSTALLED = "installed";
+
     private static final int OLDEST_NODE = 20;
     private static final long PATIENCE_SECONDS = 180;
     private static final Pattern MAJOR = Pattern.compile("v(\\d+)\\..*", Pattern.DOTALL);
 
     private final Path folder;
-    private final Consumer<String> say;
 
-    /** @param say where to say, in one line, why they are left out */
-    NodePackages(Path folder, Consumer<String> say) {
+    NodePackages(Path folder) {
         this.folder = folder;
-        this.say = say;
     }
 
-    /** The folder with scripts and packages, unless they can't be had here. */
-    Optional<Path> install() throws IOException, InterruptedException {
+    /** {@return why they can't be had here; nothing if scripts and packages are in the folder now} */
+    Optional<String> install() throws IOException, InterruptedException {
         if (!nodeIsNewEnough()) {
-            return absent("there is no Node " + OLDEST_NODE + " or newer");
+            return Optional.of("there is no Node " + OLDEST_NODE + " or newer");
         }
         copy();
         // What is there already is left as it is; so this also works without a network, the second time.
-        if (!Files.exists(folder.resolve("installed"))) {
-            String output = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error");
-            if (!Files.exists(folder.resolve("node_modules/pg-boss"))) {
-                return absent("npm could not install their packages: "
-                        + output.lines().findFirst().orElse("it said nothing"));
-            }
-            Files.writeString(folder.resolve("installed"), "");
+        String wanted = Files.readString(folder.resolve("package-lock.json"));
+        Path installed = folder.resolve(INSTALLED);
+        if (Files.exists(installed) && Files.readString(installed).equals(wanted)) {
+            return Optional.empty();
         }
-        return Optional.of(folder);
-    }
-
-    private Optional<Path> absent(String why) {
-        say.accept("pg-boss and graphile-worker are left out: " + why + ".");
+        Files.deleteIfExists(installed);
+        Output npm = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error");
+        if (npm.code() != 0) {
+            return Optional.of("npm could not install their packages: "
+                    + npm.text().lines().findFirst().orElse("it said nothing"));
+        }
+        Files.writeString(installed, wanted);
         return Optional.empty();
     }
 
     private boolean nodeIsNewEnough() throws IOException, InterruptedException {
         Files.createDirectories(folder);
-        Matcher version = MAJOR.matcher(run("node", "--version"));
+        Matcher version = MAJOR.matcher(run("node", "--version").text());
         return version.matches() && Integer.parseInt(version.group(1)) >= OLDEST_NODE;
     }
 
@@ -73,8 +71,10 @@ final class NodePackages {
         }
     }
 
-    /** What it has printed; nothing if there is no such program. */
-    private String run(String... command) throws InterruptedException {
+    private record Output(int code, String text) {}
+
+    /** What it has printed, and how it ended. */
+    private Output run(String... command) throws InterruptedException {
         try {
             Path output = folder.resolve("output.txt");
             Process process = new ProcessBuilder(command)
@@ -85,11 +85,11 @@ final class NodePackages {
             process.getOutputStream().close();
             if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
-                return "it took longer than " + PATIENCE_SECONDS + " s";
+                return new Output(-1, "it took longer than " + PATIENCE_SECONDS + " s");
             }
-            return Files.readString(output, StandardCharsets.UTF_8);
+            return new Output(process.exitValue(), Files.readString(output, StandardCharsets.UTF_8));
         } catch (IOException e) {
-            return "";
+            return new Output(-1, "there is no program " + command[0]);
         }
     }
 }

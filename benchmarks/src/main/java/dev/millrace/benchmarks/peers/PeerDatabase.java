@@ -2,6 +2,10 @@ package dev.millrace.benchmarks.peers;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Map;
 
 /**
@@ -27,17 +31,28 @@ record PeerDatabase(String url, String user, String password) {
     }
 
     /** For a worker of that concurrency. */
-    HikariDataSource workerPool(int concurrency) {
+    HikariDataSource workerPool(int concurrency) throws SQLException {
         return pool(concurrency + SPARE_CONNECTIONS);
     }
 
-    /** A pool whose connections are open when this returns, so that no contender's start pays for that. */
-    HikariDataSource pool(int size) {
+    /** A pool whose connections are all open when this returns, so that no contender's start pays for that. */
+    HikariDataSource pool(int size) throws SQLException {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url);
         config.setUsername(user);
         config.setPassword(password);
         config.setMaximumPoolSize(size);
-        return new HikariDataSource(config);
+        HikariDataSource pool = new HikariDataSource(config);
+        Deque<Connection> open = new ArrayDeque<>();
+        try {
+            while (open.size() < size) {
+                open.push(pool.getConnection());
+            }
+        } finally {
+            while (!open.isEmpty()) {
+                open.pop().close();
+            }
+        }
+        return pool;
     }
 }

@@ -24,6 +24,9 @@ final class PeerProcess {
     /** How often a worker says how many jobs it has run. */
     private static final int SAY_MILLIS = 10;
 
+    /** How long the shortest pause between single jobs is. */
+    private static final int LEAST_MILLIS = 20;
+
     private static final int PARENT_IS_GONE = 3;
 
     private final ObjectMapper json = new ObjectMapper();
@@ -60,9 +63,7 @@ final class PeerProcess {
     }
 
     private void obey() throws Exception {
-        if (role.equals("submit")) {
-            submitter = engine.submitter(database);
-        }
+        connect();
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         say("ready");
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
@@ -75,6 +76,15 @@ final class PeerProcess {
             say(answer(words));
         }
         Runtime.getRuntime().halt(PARENT_IS_GONE);
+    }
+
+    /** Everything but the start of a worker: that is what is measured. */
+    private void connect() throws Exception {
+        if (role.equals("submit")) {
+            submitter = engine.submitter(database);
+        } else {
+            working = engine.worker(database, concurrency, recorder);
+        }
     }
 
     private String answer(String... words) throws Exception {
@@ -96,11 +106,13 @@ final class PeerProcess {
 
     /** Returns when the worker was told to start. */
     private long work() throws Exception {
+        if (working == null) {
+            throw new IllegalStateException("A process in the role " + role + " has no worker");
+        }
         long start = Micros.now();
-        Working started = engine.work(database, concurrency, recorder);
-        working = started;
+        working.start();
         if (role.equals("both")) {
-            submitter = started.here();
+            submitter = working.here();
         }
         ScheduledFuture<?> unused = sayer.scheduleWithFixedDelay(this::sayCount, 0, SAY_MILLIS, TimeUnit.MILLISECONDS);
         return start;
@@ -134,9 +146,12 @@ final class PeerProcess {
         return times;
     }
 
-    /** Exponential, so that jobs come at any time between polls with the same likelihood. */
+    /**
+     * Exponential, so that jobs come at any time between polls with the same likelihood, after a while in which a worker that
+     * has been woken is done with the job before.
+     */
     private static long pause(int meanMillis, double random) {
-        return (long) (Math.min(5, -Math.log(1 - random)) * meanMillis * 1_000);
+        return (long) ((LEAST_MILLIS + Math.min(5, -Math.log(1 - random)) * (meanMillis - LEAST_MILLIS)) * 1_000);
     }
 
     private Submitter submitting() {

@@ -79,16 +79,16 @@ final class QuartzEngine implements Engine {
     }
 
     @Override
-    public Submitter submitter(PeerDatabase database) throws SchedulerException {
+    public Submitter submitter(PeerDatabase database) throws SchedulerException, SQLException {
         Scheduler scheduler = scheduler(database.pool(2), 1);
         return new Submissions(scheduler);
     }
 
     @Override
-    public Working work(PeerDatabase database, int concurrency, Recorder recorder) throws SchedulerException {
+    public Working worker(PeerDatabase database, int concurrency, Recorder recorder)
+            throws SchedulerException, SQLException {
         Scheduler scheduler = scheduler(database.workerPool(concurrency), concurrency);
         scheduler.setJobFactory((bundle, ignored) -> new Noop(recorder));
-        scheduler.start();
         return new Running(scheduler);
     }
 
@@ -144,6 +144,11 @@ final class QuartzEngine implements Engine {
     }
 
     private record Running(Scheduler scheduler) implements Working {
+        @Override
+        public void start() throws SchedulerException {
+            scheduler.start();
+        }
+
         @Override
         public Submitter here() {
             return new Submissions(scheduler);
