@@ -101,20 +101,24 @@ final class Branches {
 
     /** In a {@link Shape}: the branches whose queues and kinds are not paused, and for each what this table finds for it. */
     static Table<? extends Record> crossJoin(TableLike<?> lateral) {
-        Field<String> queue = DSL.arrayGet(QUEUES, NUMBER);
-        Field<String> kind = DSL.arrayGet(KINDS, NUMBER);
+        Field<String> queue = element(QUEUES);
+        Field<String> kind = element(KINDS);
         return DSL.select(
-                        DSL.arrayGet(PROFILES, NUMBER).as(PROFILE.getName()),
+                        element(PROFILES).as(PROFILE.getName()),
                         queue.as(QUEUE.getName()),
                         DSL.field(DSL.name("branches", "priority"), SQLDataType.SMALLINT)
                                 .as(PRIORITY.getName()),
                         kind.as(KIND.getName()),
-                        DSL.arrayGet(SINCES, NUMBER).cast(SINCE.getDataType()).as(SINCE.getName()),
-                        DSL.arrayGet(SINCE_IDS, NUMBER).as(SINCE_ID.getName()))
+                        element(SINCES).cast(SINCE.getDataType()).as(SINCE.getName()),
+                        element(SINCE_IDS).as(SINCE_ID.getName()))
                 .from(DSL.unnest(PRIORITIES).withOrdinality().as("branches", "priority", "number"))
                 .where(Pauses.neither(queue, kind))
                 .asTable("branch")
                 .crossJoin(DSL.lateral(lateral));
+    }
+
+    private static Field<String> element(Param<String[]> array) {
+        return DSL.arrayGet(SentArray.once(array), NUMBER);
     }
 
     private static Param<String[]> texts(String name) {

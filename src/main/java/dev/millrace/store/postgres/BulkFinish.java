@@ -101,7 +101,7 @@ final class BulkFinish {
         Bulk.lockInOrder(
                 dsl,
                 chunk.stream().map(BulkFinish::id).toList(),
-                EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(DSL.val(tokens, SQLDataType.UUID.array()))),
+                SentArray.contains(DSL.val(tokens, SQLDataType.UUID.array()), EXECUTION_JOBS.CLAIM_TOKEN),
                 JobRows.LIVE);
     }
 

@@ -146,7 +146,7 @@ enum ClaimShape {
         returned.add(position.as(POSITION));
         return dsl.with(locked, numbered)
                 .update(EXECUTION_JOBS)
-                .set(assignments(WORKER, DSL.arrayGet(TOKENS, position), DbTime.STATEMENT))
+                .set(assignments(WORKER, DSL.arrayGet(SentArray.once(TOKENS), position), DbTime.STATEMENT))
                 .from(numbered)
                 .where(EXECUTION_JOBS.OPERATION_ID.eq(
                         DSL.field(DSL.name("numbered", "operation_id"), EXECUTION_JOBS.OPERATION_ID.getDataType())))
@@ -185,7 +185,7 @@ enum ClaimShape {
         return DSL.select(EXECUTION_JOBS.OPERATION_ID)
                 .from(EXECUTION_JOBS)
                 .where(EXECUTION_JOBS.OPERATION_ID.eq(HEAD_ID))
-                .and(HEAD_KIND.eq(DSL.any(KINDS)))
+                .and(SentArray.contains(KINDS, HEAD_KIND))
                 .and(Pauses.notKind(HEAD_KIND))
                 .and(JobRows.QUEUED)
                 .and(EXECUTION_JOBS.QUEUE_VISIBLE_AT.le(DbTime.STATEMENT))

@@ -42,7 +42,7 @@ final class Heartbeat {
     private static final Condition OWNED = EXECUTION_JOBS
             .OPERATION_ID
             .eq(DSL.any(IDS))
-            .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(TOKENS)))
+            .and(SentArray.contains(TOKENS, EXECUTION_JOBS.CLAIM_TOKEN))
             .and(JobRows.LIVE);
 
     private static final List<Field<?>> ANSWER =

@@ -146,9 +146,8 @@ final class LogAppend {
                 .crossJoin(DSL.generateSeries(1, entries.length).as("series", "position")));
     }
 
-    /** As a subquery, or the text that the driver sends would be taken apart again for each of its elements. */
     private static Field<String[]> once(String[] values) {
-        return DSL.field(DSL.select(DSL.val(values, SQLDataType.CLOB.array())));
+        return SentArray.once(DSL.val(values, SQLDataType.CLOB.array()));
     }
 
     private CommonTableExpression<?> identities() {

@@ -86,7 +86,7 @@ final class PostgresWorkSource implements WorkSource {
                         dsl.select(Attempts.CLAIM_FIELDS)
                                 .from(EXECUTION_JOBS)
                                 .where(EXECUTION_JOBS.STATUS.eq(JobRows.literal(JobStatus.PROVISIONING)))
-                                .and(EXECUTION_JOBS.CLAIM_TOKEN.eq(DSL.any(wanted)))
+                                .and(SentArray.contains(wanted, EXECUTION_JOBS.CLAIM_TOKEN))
                                 .orderBy(EXECUTION_JOBS.OPERATION_ID)
                                 .fetch()));
     }
