@@ -73,7 +73,8 @@ public final class JobTable {
                 statement.execute(index);
             }
         }
-        database.execute("VACUUM ANALYZE", "CHECKPOINT"); // the catalog as well, so that there is nothing left to be done
+        database.execute(
+                "VACUUM ANALYZE", "CHECKPOINT"); // the catalog as well, so that there is nothing left to be done
         long found = database.number("SELECT count(*) FROM " + BenchDatabase.JOBS);
         if (found != filling.total()) {
             throw new CheckFailedException("The table was to hold " + filling.total() + " jobs, and holds " + found);

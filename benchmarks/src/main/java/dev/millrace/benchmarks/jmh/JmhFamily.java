@@ -75,7 +75,8 @@ public final class JmhFamily implements Family {
             ChainedOptionsBuilder options = onServer(new OptionsBuilder().build(), bench.server())
                     .shouldFailOnError(true)
                     .verbosity(VerboseMode.SILENT);
-            Collection<RunResult> results = new Runner(sized(options, bench.size()).build()).run();
+            Collection<RunResult> results =
+                    new Runner(sized(options, bench.size()).build()).run();
             results.forEach(result -> keep(bench, result));
             long ran = results.stream()
                     .map(result -> result.getParams().getBenchmark())
@@ -148,7 +149,16 @@ public final class JmhFamily implements Family {
 
     @Override
     public Rendering render(FamilyResults results) {
-        Markdown table = new Markdown("call", "of", "time, us", "allocated, bytes", "buffers", "WAL, bytes", "updates", "of them heap-only, %", "dead rows");
+        Markdown table = new Markdown(
+                "call",
+                "of",
+                "time, us",
+                "allocated, bytes",
+                "buffers",
+                "WAL, bytes",
+                "updates",
+                "of them heap-only, %",
+                "dead rows");
         for (Measurement time : results.measurements("time")) {
             String of = time.of().entrySet().stream()
                     .filter(entry -> !entry.getKey().equals("benchmark"))

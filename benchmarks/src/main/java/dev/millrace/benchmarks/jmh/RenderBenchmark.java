@@ -27,7 +27,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
  * that no commit hides the difference, and no long trail of versions that a transaction can't clear away behind itself.
  */
 public class RenderBenchmark extends SingleCalls {
-    private static final int IN_ONE = 20;
+    private static final int IN_ONE = 10;
     private static final int BEATS = 50;
 
     /** One call. */
@@ -125,8 +125,7 @@ public class RenderBenchmark extends SingleCalls {
     @Benchmark
     @OperationsPerInvocation(CALLS)
     public int heartbeatTyped(Statements statements, Costs costs) throws SQLException {
-        return statements.make(
-                BEATS, costs, () -> HeartbeatBenchmark.held(statements.work, statements.attempts));
+        return statements.make(BEATS, costs, () -> HeartbeatBenchmark.held(statements.work, statements.attempts));
     }
 
     /** The same SQL by hand. */

@@ -89,7 +89,9 @@ public final class ClaimFamily implements Family {
                 .check(
                         "jobs in claims of " + limit + " that were the first of the queue, in its order",
                         (long) places.size() * (warmUps + rounds) * times * limit,
-                        places.stream().mapToLong(place -> place.probe().takeFirst()).sum());
+                        places.stream()
+                                .mapToLong(place -> place.probe().takeFirst())
+                                .sum());
     }
 
     private static void targets(Bench bench) {

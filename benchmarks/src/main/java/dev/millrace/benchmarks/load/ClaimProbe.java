@@ -40,9 +40,7 @@ final class ClaimProbe {
     static ClaimProbe of(BenchDatabase database, String mode) {
         return new ClaimProbe(
                 database,
-                database.pool(
-                        1,
-                        ServerStatistics.TRACK_PLANNING + "; SET plan_cache_mode = force_" + mode + "_plan"));
+                database.pool(1, ServerStatistics.TRACK_PLANNING + "; SET plan_cache_mode = force_" + mode + "_plan"));
     }
 
     /**
@@ -92,7 +90,8 @@ final class ClaimProbe {
     private List<String> head(int jobs) throws SQLException {
         return List.of(database.text(
                         "SELECT string_agg(operation_id, ' ' ORDER BY queue_visible_at, operation_id) FROM (SELECT"
-                                + " operation_id, queue_visible_at FROM " + BenchDatabase.JOBS + " WHERE status = 'Queued'"
+                                + " operation_id, queue_visible_at FROM " + BenchDatabase.JOBS
+                                + " WHERE status = 'Queued'"
                                 + " ORDER BY queue_visible_at, operation_id LIMIT ?) AS head",
                         jobs)
                 .split(" ", -1));
@@ -114,10 +113,8 @@ final class ClaimProbe {
         costs.clear();
     }
 
-    private void add(
-            Results results, String name, Map<String, String> of, String unit, ToDoubleFunction<Cost> value) {
-        results.add(
-                name, of, unit, costs.stream().map(value::applyAsDouble).toList());
+    private void add(Results results, String name, Map<String, String> of, String unit, ToDoubleFunction<Cost> value) {
+        results.add(name, of, unit, costs.stream().map(value::applyAsDouble).toList());
     }
 
     /** {@return how many jobs claims have got, each in its place: the first of the queue, in its order; counted anew from now on} */

@@ -101,7 +101,9 @@ public final class GrowthFamily implements Family {
                 .check(
                         "claims that got the first of the queue, in its order",
                         (long) places.size() * (warmUps + rounds) * times,
-                        places.stream().mapToLong(place -> place.probe().takeFirst()).sum());
+                        places.stream()
+                                .mapToLong(place -> place.probe().takeFirst())
+                                .sum());
     }
 
     private static void pages(Bench bench, List<Place> places) throws Exception {
