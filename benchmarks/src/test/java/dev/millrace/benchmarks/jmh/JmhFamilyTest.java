@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.benchmarks.Size;
 import java.util.List;
-import java.util.SortedSet;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.openjdk.jmh.runner.BenchmarkList;
 import org.openjdk.jmh.runner.BenchmarkListEntry;
@@ -25,7 +25,7 @@ class JmhFamilyTest {
 
     @Test
     void benchmarks_warmUpForThousandsOfJobs() {
-        SortedSet<BenchmarkListEntry> all = BenchmarkList.defaultList()
+        Set<BenchmarkListEntry> all = BenchmarkList.defaultList()
                 .getAll(OutputFormatFactory.createFormatInstance(System.out, VerboseMode.SILENT), List.of());
         assertThat(all).isNotEmpty().allSatisfy(benchmark -> {
             int iterations = benchmark.getWarmupIterations().get();
