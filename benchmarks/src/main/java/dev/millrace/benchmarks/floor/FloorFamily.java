@@ -140,7 +140,7 @@ public final class FloorFamily implements Family {
                             "status = 'Provisioning' AND claimed_by = '" + Claimer.NAME + "' AND claimed_at >= ?",
                             true,
                             calls,
-                            bench.size().of(0, 8, 20),
+                            bench.size().of(0, 8, 60),
                             way -> new Claimer(way.store().work(), JobTable.KINDS)
                                     .claim(1)
                                     .size(),
