@@ -27,11 +27,6 @@ public final class Claimer {
         this.kinds = List.copyOf(kinds);
     }
 
-    /** {@return whether no other kinds than these are left out} */
-    public boolean takesAll(List<String> all) {
-        return kinds.containsAll(all);
-    }
-
     /**
      * {@return that many jobs, claimed in one call}
      *

@@ -12,13 +12,15 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
  * Fills Millrace's table with as many jobs as there are after a while. Jobs were created a quarter of a second apart, the
  * last one a day ago; oldest first, they have ended (of 94 three Failed and one Cancelled, the others Succeeded), are Running, and are Queued. Their
  * rows are copies of one that the library has written, each with an id, a kind (ten, in runs of 100 jobs), a requester (of
- * 400 jobs each) and times of its own. Indexes are made anew behind the rows, and everything is vacuumed and analyzed.
+ * 400 jobs each) and times of its own. Indexes are made anew behind the rows, and everything is vacuumed and analyzed, but never
+ * again by itself: so autovacuum writes nothing into the WAL of what is measured, and changes no plan meanwhile.
  */
 public final class JobTable {
     /** The kinds of the jobs. */
@@ -51,7 +53,10 @@ public final class JobTable {
      * @param payloadBytes how large the payload of each is; from 2,000 on it lies outside of its row
      */
     public static void load(BenchDatabase database, Filling filling, int payloadBytes) throws SQLException {
-        database.execute("TRUNCATE " + BenchDatabase.JOBS);
+        database.execute(
+                "TRUNCATE " + BenchDatabase.JOBS,
+                "ALTER TABLE " + BenchDatabase.JOBS
+                        + " SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)");
         PostgresStore.on(database.unpooled(), BenchDatabase.SCHEMA).jobs().submit(template(payloadBytes));
         try (Connection connection = database.unpooled().getConnection();
                 Statement statement = connection.createStatement()) {
@@ -68,11 +73,21 @@ public final class JobTable {
                 statement.execute(index);
             }
         }
-        database.settle();
+        database.execute(
+                "VACUUM ANALYZE", "CHECKPOINT"); // the catalog as well, so that there is nothing left to be done
         long found = database.number("SELECT count(*) FROM " + BenchDatabase.JOBS);
         if (found != filling.total()) {
             throw new CheckFailedException("The table was to hold " + filling.total() + " jobs, and holds " + found);
         }
+    }
+
+    /**
+     * {@return the id of a job}
+     *
+     * @param number from 1, the oldest, to {@link Filling#total()}
+     */
+    public static String id(long number) {
+        return String.format(Locale.ROOT, "job-%09d", number);
     }
 
     /**

@@ -11,6 +11,15 @@ import javax.sql.DataSource;
  * from {@code pg_walinspect}, which the embedded server has; where a given server lacks them, what needs them fails and says so.
  */
 public final class ServerStatistics {
+    /**
+     * Has a session count its planning too. Not for all sessions: where many of them run the same statement, that costs more
+     * than it tells.
+     */
+    public static final String TRACK_PLANNING = "SET pg_stat_statements.track_planning = on";
+
+    /** Records of checkpoints, and of transactions that run, which the server writes for its replicas every 15 seconds. */
+    private static final String NOT_OF_SESSIONS = "'XLOG', 'Standby'";
+
     private final BenchDatabase database;
 
     ServerStatistics(BenchDatabase database) {
@@ -18,7 +27,8 @@ public final class ServerStatistics {
     }
 
     /**
-     * WAL of all databases of the server between two moments.
+     * WAL of all databases of the server between two moments, without what the server writes from time to time whatever its
+     * sessions do: checkpoints and what belongs to them.
      *
      * @param bytes all of it, without full-page images
      * @param fullPageBytes the images of pages that were changed for the first time since a checkpoint
@@ -26,7 +36,7 @@ public final class ServerStatistics {
     public record Wal(long bytes, long fullPageBytes) {}
 
     /**
-     * The same by what was written, without full-page images.
+     * The same by what was written, without full-page images, and without checkpoints.
      *
      * @param rows versions of rows; marks and clearing away of old ones included
      * @param indexes entries of indexes, clearing away included
@@ -41,9 +51,11 @@ public final class ServerStatistics {
      * @param rows how many rows they returned or changed
      * @param buffers pages touched in shared memory, whether they had to be read or not
      * @param walBytes what they wrote themselves, full-page images included
-     * @param millis how long they were executed, by the server's clock
+     * @param millis how long they were executed, by the server's clock, planning not included
+     * @param planMillis how long they were planned, in sessions with {@link #TRACK_PLANNING}; their buffers then count the
+     *     pages that planning touches as well
      */
-    public record Statements(long calls, long rows, long buffers, long walBytes, double millis) {}
+    public record Statements(long calls, long rows, long buffers, long walBytes, double millis, double planMillis) {}
 
     /**
      * Updates of a table between two moments, and what lies in it.
@@ -88,7 +100,9 @@ public final class ServerStatistics {
             return new Wal(0, 0);
         }
         String[] sums = walStatistics(
-                        position, "coalesce(sum(record_size), 0)::bigint || ' ' || coalesce(sum(fpi_size), 0)::bigint")
+                        position,
+                        "coalesce(sum(record_size) FILTER (WHERE name NOT IN (" + NOT_OF_SESSIONS + ")), 0)::bigint"
+                                + " || ' ' || coalesce(sum(fpi_size), 0)::bigint")
                 .split(" ", -1);
         return new Wal(Long.parseLong(sums[0]), Long.parseLong(sums[1]));
     }
@@ -104,7 +118,7 @@ public final class ServerStatistics {
                         "coalesce(sum(record_size) FILTER (WHERE name IN ('Heap', 'Heap2')), 0)::bigint || ' ' ||"
                                 + " coalesce(sum(record_size) FILTER (WHERE name IN ('Btree', 'Gin')), 0)::bigint || ' '"
                                 + " || coalesce(sum(record_size) FILTER (WHERE name NOT IN ('Heap', 'Heap2', 'Btree',"
-                                + " 'Gin')), 0)::bigint")
+                                + " 'Gin', " + NOT_OF_SESSIONS + ")), 0)::bigint")
                 .split(" ", -1);
         return new WalByKind(Long.parseLong(sums[0]), Long.parseLong(sums[1]), Long.parseLong(sums[2]));
     }
@@ -137,7 +151,8 @@ public final class ServerStatistics {
                         "SELECT coalesce(sum(calls), 0)::bigint || ' ' || coalesce(sum(rows), 0)::bigint || ' '"
                                 + " || coalesce(sum(shared_blks_hit + shared_blks_read),"
                                 + " 0)::bigint || ' ' || coalesce(sum(wal_bytes), 0)::bigint || ' '"
-                                + " || coalesce(sum(total_exec_time), 0) FROM pg_stat_statements"
+                                + " || coalesce(sum(total_exec_time), 0) || ' ' || coalesce(sum(total_plan_time), 0)"
+                                + " FROM pg_stat_statements"
                                 + " WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())"
                                 + " AND query NOT LIKE '%pg_stat%' AND query NOT LIKE '%pg_current_wal%' AND query ILIKE ?",
                         like)
@@ -147,7 +162,22 @@ public final class ServerStatistics {
                 Long.parseLong(sums[1]),
                 Long.parseLong(sums[2]),
                 Long.parseLong(sums[3]),
-                Double.parseDouble(sums[4]));
+                Double.parseDouble(sums[4]),
+                Double.parseDouble(sums[5]));
+    }
+
+    /**
+     * Has a session report what it has done to tables, which it else does once a second at most.
+     *
+     * @param session with no transaction open
+     */
+    public static void report(Connection session) throws SQLException {
+        try (Statement statement = session.createStatement()) {
+            statement.execute("SELECT pg_stat_force_next_flush()");
+        }
+        if (!session.getAutoCommit()) {
+            session.rollback();
+        }
     }
 
     /** {@return what was updated in a table since the database was made; the difference of two is what counts} */

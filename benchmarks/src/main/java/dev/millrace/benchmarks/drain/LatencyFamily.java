@@ -58,7 +58,7 @@ public final class LatencyFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(9);
+        return Duration.ofMinutes(8);
     }
 
     @Override

@@ -16,4 +16,13 @@ public class Costs {
 
     /** What the calling thread allocates in a call, in bytes, on average. */
     public double allocatedPerCall;
+
+    /** Rows that a call updates, on average. */
+    public double updatesPerCall;
+
+    /** Those of them that need no new entry in any index. */
+    public double heapOnlyPerCall;
+
+    /** Dead rows that a call leaves behind, on average, less those that it clears away itself. */
+    public double deadPerCall;
 }

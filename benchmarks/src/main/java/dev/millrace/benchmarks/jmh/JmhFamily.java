@@ -1,10 +1,12 @@
 package dev.millrace.benchmarks.jmh;
 
 import dev.millrace.benchmarks.Bench;
+import dev.millrace.benchmarks.CheckFailedException;
 import dev.millrace.benchmarks.Family;
 import dev.millrace.benchmarks.FamilyResults;
 import dev.millrace.benchmarks.Measurement;
 import dev.millrace.benchmarks.Rendering;
+import dev.millrace.benchmarks.Size;
 import dev.millrace.benchmarks.report.Markdown;
 import dev.millrace.devdb.DevDatabase;
 import java.time.Duration;
@@ -28,6 +30,14 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /** All of JMH's benchmarks in one run, each in a JVM of its own. */
 public final class JmhFamily implements Family {
+    /** What is counted beside time, and in which unit. */
+    private static final Map<String, String> COUNTERS = Map.of(
+            "allocatedPerCall", "bytes",
+            "buffersPerCall", "pages",
+            "walPerCall", "bytes",
+            "updatesPerCall", "rows",
+            "deadPerCall", "rows");
+
     @Override
     public String name() {
         return "jmh";
@@ -35,23 +45,25 @@ public final class JmhFamily implements Family {
 
     @Override
     public String measures() {
-        return "What single calls cost, by JMH: time, what the JVM allocates, buffers and WAL.";
+        return "What single calls cost, by JMH: time, what the JVM allocates, buffers, WAL, updates and dead rows.";
     }
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(7);
+        return Duration.ofMinutes(8);
     }
 
     /**
-     * {@return options whose benchmarks use this server}
+     * {@return options whose benchmarks use this server, also those that get no JVM of their own}
      *
      * @param parent what else is wanted
      * @param server the server
      */
     public static ChainedOptionsBuilder onServer(Options parent, DevDatabase server) {
         List<String> arguments = new ArrayList<>(parent.getJvmArgsAppend().orElse(List.of()));
-        arguments.add("-D" + JmhServer.URL + "=" + JmhServer.url(server));
+        String file = JmhServer.file(server).toString();
+        System.setProperty(JmhServer.FILE, file);
+        arguments.add("-D" + JmhServer.FILE + "=" + file);
         arguments.add("-Dorg.jooq.no-logo=true");
         arguments.add("-Dorg.jooq.no-tips=true");
         return new OptionsBuilder().parent(parent).jvmArgsAppend(arguments.toArray(new String[0]));
@@ -59,12 +71,12 @@ public final class JmhFamily implements Family {
 
     @Override
     public void run(Bench bench) throws Exception {
-        System.setProperty(JmhServer.URL, JmhServer.url(bench.server())); // for those that get no JVM of their own
         try {
             ChainedOptionsBuilder options = onServer(new OptionsBuilder().build(), bench.server())
                     .shouldFailOnError(true)
                     .verbosity(VerboseMode.SILENT);
-            Collection<RunResult> results = new Runner(sized(options, bench).build()).run();
+            Collection<RunResult> results =
+                    new Runner(sized(options, bench.size()).build()).run();
             results.forEach(result -> keep(bench, result));
             long ran = results.stream()
                     .map(result -> result.getParams().getBenchmark())
@@ -75,23 +87,26 @@ public final class JmhFamily implements Family {
                     .size();
             bench.results().check("benchmarks that ran to their end", (long) there, ran);
         } finally {
-            System.clearProperty(JmhServer.URL);
+            System.clearProperty(JmhServer.FILE);
         }
     }
 
-    /** Less than all: in this JVM, with small tables. */
-    private static ChainedOptionsBuilder sized(ChainedOptionsBuilder options, Bench bench) {
-        return switch (bench.size()) {
+    /**
+     * {@return with what the size says} A full run is as the benchmarks themselves say, but for claims in the larger table,
+     * of which the family {@code claim} has more. Less than that: in this JVM, with small tables.
+     */
+    static ChainedOptionsBuilder sized(ChainedOptionsBuilder options, Size size) {
+        return switch (size) {
             case TINY ->
                 options.forks(0)
                         .warmupIterations(0)
                         .measurementIterations(1)
                         .param("rows", "2000")
-                        .param("submitted", "1", "100")
+                        .param("limit", "1", "4")
                         .param("filter", "all", "requester");
             case QUICK ->
-                options.forks(0).warmupIterations(2).measurementIterations(3).param("rows", "20000");
-            case FULL -> options.warmupIterations(2).measurementIterations(4);
+                options.forks(0).warmupIterations(1).measurementIterations(2).param("rows", "20000");
+            case FULL -> options.param("rows", "200000");
         };
     }
 
@@ -108,17 +123,20 @@ public final class JmhFamily implements Family {
                         iterations.stream()
                                 .map(one -> one.getPrimaryResult().getScore())
                                 .toList());
-        for (String counter : List.of("allocatedPerCall", "buffersPerCall", "walPerCall")) {
-            Result<?> counted = result.getSecondaryResults().get(counter);
-            if (counted != null) {
-                bench.results()
-                        .add(
-                                counter,
-                                of,
-                                counter.startsWith("buffers") ? "pages" : "bytes",
-                                List.of(counted.getScore()));
-            }
+        COUNTERS.forEach((counter, unit) -> bench.results().add(counter, of, unit, List.of(counted(result, counter))));
+        double updates = counted(result, "updatesPerCall");
+        if (updates > 0) {
+            double share = 100 * counted(result, "heapOnlyPerCall") / updates;
+            bench.results().add("heapOnlyShare", of, "%", List.of(share));
         }
+    }
+
+    private static double counted(RunResult result, String counter) {
+        Result<?> counted = result.getSecondaryResults().get(counter);
+        if (counted == null) {
+            throw new CheckFailedException(result.getParams().getBenchmark() + " did not count " + counter);
+        }
+        return counted.getScore();
     }
 
     private static Map<String, String> of(BenchmarkParams params) {
@@ -131,7 +149,16 @@ public final class JmhFamily implements Family {
 
     @Override
     public Rendering render(FamilyResults results) {
-        Markdown table = new Markdown("call", "of", "time, us", "allocated, bytes", "buffers", "WAL, bytes");
+        Markdown table = new Markdown(
+                "call",
+                "of",
+                "time, us",
+                "allocated, bytes",
+                "buffers",
+                "WAL, bytes",
+                "updates",
+                "of them heap-only, %",
+                "dead rows");
         for (Measurement time : results.measurements("time")) {
             String of = time.of().entrySet().stream()
                     .filter(entry -> !entry.getKey().equals("benchmark"))
@@ -143,7 +170,10 @@ public final class JmhFamily implements Family {
                     time,
                     counted(results, "allocatedPerCall", time),
                     counted(results, "buffersPerCall", time),
-                    counted(results, "walPerCall", time));
+                    counted(results, "walPerCall", time),
+                    counted(results, "updatesPerCall", time),
+                    counted(results, "heapOnlyShare", time),
+                    counted(results, "deadPerCall", time));
         }
         return Rendering.of(table.toString());
     }

@@ -1,41 +1,24 @@
 package dev.millrace.benchmarks.jmh;
 
-import com.zaxxer.hikari.HikariDataSource;
-import dev.millrace.benchmarks.BenchDatabase;
 import dev.millrace.benchmarks.CheckFailedException;
 import dev.millrace.store.Dimension;
 import dev.millrace.store.JobPage;
 import dev.millrace.store.JobQuery;
 import dev.millrace.store.JobStore;
-import dev.millrace.store.postgres.PostgresStore;
 import dev.millrace.types.JobStatus;
 import java.sql.SQLException;
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /** Pages of 50 jobs, newest first. */
-@BenchmarkMode(Mode.SingleShotTime)
-@OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Fork(1)
-@Warmup(iterations = 15)
-@Measurement(iterations = 15)
-public class QueryBenchmark {
-    private static final int CALLS = 20;
-
+public class QueryBenchmark extends SingleCalls {
     /** A filled table, and what is asked of it. */
     @State(Scope.Benchmark)
     public static class Table {
@@ -51,21 +34,15 @@ public class QueryBenchmark {
         @Param({"1", "2"})
         public int page;
 
-        JmhServer server;
-        BenchDatabase database;
-        HikariDataSource pool;
-        CostWatch costs;
+        Place place;
         JobStore jobs;
         JobQuery query;
 
         /** Connects, and goes to the page. */
         @Setup(Level.Trial)
         public void open(BenchmarkParams params) throws SQLException {
-            server = new JmhServer();
-            database = FilledTable.of(server, rows);
-            pool = database.pool(1);
-            costs = new CostWatch(database, params);
-            jobs = PostgresStore.on(pool, BenchDatabase.SCHEMA).jobs();
+            place = Place.filled(rows, params);
+            jobs = place.store.jobs();
             query = query();
             for (int at = 1; at < page; at++) {
                 query = query.after(jobs.query(query).next().orElseThrow());
@@ -86,20 +63,19 @@ public class QueryBenchmark {
         /** From here on it counts. */
         @Setup(Level.Iteration)
         public void begin() throws SQLException {
-            costs.begin();
+            place.begin();
         }
 
         /** Looks at what it cost. */
         @TearDown(Level.Iteration)
         public void look() throws SQLException {
-            costs.end(CALLS);
+            place.end(CALLS);
         }
 
         /** Disconnects. */
         @TearDown(Level.Trial)
         public void close() {
-            pool.close();
-            server.close();
+            place.close();
         }
     }
 
@@ -107,7 +83,7 @@ public class QueryBenchmark {
     @Benchmark
     @OperationsPerInvocation(CALLS)
     public int query(Table table, Costs costs) {
-        table.costs.into(costs);
+        table.place.costs.into(costs);
         int read = 0;
         for (int call = 0; call < CALLS; call++) {
             JobPage page = table.jobs.query(table.query);

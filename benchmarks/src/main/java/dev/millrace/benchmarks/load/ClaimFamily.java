@@ -34,7 +34,7 @@ public final class ClaimFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(4);
+        return Duration.ofMinutes(2);
     }
 
     private record Place(String table, JobTable.Filling filling, String mode, ClaimProbe probe) {}
@@ -53,9 +53,7 @@ public final class ClaimFamily implements Family {
             BenchDatabase database = bench.database("claim_" + table.getKey()).migrate();
             JobTable.load(database, table.getValue(), 100);
             for (String mode : MODES) {
-                var pool = database.pool(1, "SET plan_cache_mode = force_" + mode + "_plan");
-                places.add(new Place(
-                        table.getKey(), table.getValue(), mode, new ClaimProbe(database, pool, JobTable.KINDS)));
+                places.add(new Place(table.getKey(), table.getValue(), mode, ClaimProbe.of(database, mode)));
             }
         }
         for (int limit : LIMITS) {
@@ -72,48 +70,28 @@ public final class ClaimFamily implements Family {
     private static void measure(Bench bench, List<Place> places, int limit) throws SQLException {
         int rounds = bench.size().of(1, 3, 7);
         int times = bench.size().of(2, 30, Math.min(200, 2_000 / limit));
-        Map<Place, List<ClaimProbe.Cost>> costs = new LinkedHashMap<>();
-        for (int round = bench.size().of(0, -1, -1); round < rounds; round++) {
+        int warmUps = bench.size().of(0, 1, 1);
+        for (int round = -warmUps; round < rounds; round++) {
             for (Place place : places) {
-                ClaimProbe.Cost cost = place.probe().claim(limit, times);
-                if (round >= 0) {
-                    costs.computeIfAbsent(place, key -> new ArrayList<>()).add(cost);
-                }
+                place.probe().claim(limit, times, round >= 0);
             }
         }
-        costs.forEach((place, seen) -> {
+        for (Place place : places) {
             Map<String, String> of = new LinkedHashMap<>();
             of.put("jobs", String.valueOf(limit));
             of.put("table", place.table());
             of.put("rows", String.valueOf(place.filling().total()));
             of.put("queued", String.valueOf(place.filling().queued()));
             of.put("plans", place.mode());
-            bench.results()
-                    .add(
-                            "claim time",
-                            of,
-                            "us",
-                            seen.stream().map(ClaimProbe.Cost::micros).toList());
-            bench.results()
-                    .add(
-                            "claim server time",
-                            of,
-                            "us",
-                            seen.stream().map(ClaimProbe.Cost::serverMicros).toList());
-            bench.results()
-                    .add(
-                            "claim buffers",
-                            of,
-                            "pages",
-                            seen.stream().map(ClaimProbe.Cost::buffers).toList());
-            bench.results()
-                    .add(
-                            "claim WAL",
-                            of,
-                            "bytes",
-                            seen.stream().map(ClaimProbe.Cost::walBytes).toList());
-        });
-        bench.results().check("claims of " + limit + " that got the first of the queue, in its order", true, true);
+            place.probe().keep(bench.results(), of);
+        }
+        bench.results()
+                .check(
+                        "jobs in claims of " + limit + " that were the first of the queue, in its order",
+                        (long) places.size() * (warmUps + rounds) * times * limit,
+                        places.stream()
+                                .mapToLong(place -> place.probe().takeFirst())
+                                .sum());
     }
 
     private static void targets(Bench bench) {
@@ -144,6 +122,7 @@ public final class ClaimFamily implements Family {
                 "plans",
                 "time, us",
                 "of it in the server, us",
+                "of that planning, us",
                 "buffers",
                 "WAL, bytes");
         for (Measurement time : results.measurements("claim time")) {
@@ -154,6 +133,7 @@ public final class ClaimFamily implements Family {
                     time.label("plans"),
                     time,
                     results.measurement("claim server time", time.of()).median(),
+                    results.measurement("claim planning", time.of()).median(),
                     results.measurement("claim buffers", time.of()).median(),
                     results.measurement("claim WAL", time.of()).median());
         }

@@ -1,45 +1,66 @@
 package dev.millrace.benchmarks.load;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.millrace.benchmarks.BenchDatabase;
-import dev.millrace.benchmarks.CheckFailedException;
 import dev.millrace.benchmarks.Claimer;
 import dev.millrace.benchmarks.JobTable;
 import dev.millrace.benchmarks.Quantiles;
+import dev.millrace.benchmarks.Results;
 import dev.millrace.benchmarks.ServerStatistics;
 import dev.millrace.store.postgres.PostgresStore;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import javax.sql.DataSource;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
 
-/** Claims jobs of a filled table, sees what that costs, and puts them back. */
+/** Claims jobs of a filled table for a worker that has handlers for all kinds, sees what that costs, and puts them back. */
 final class ClaimProbe {
     private final BenchDatabase database;
     private final Claimer claimer;
+    private final List<Cost> costs = new ArrayList<>();
+    private long first;
 
     /** By one connection, so that all claims are made in the session whose plans they share. */
-    ClaimProbe(BenchDatabase database, DataSource pool, List<String> kinds) {
+    private ClaimProbe(BenchDatabase database, HikariDataSource pool) {
         this.database = database;
-        this.claimer = new Claimer(PostgresStore.on(pool, BenchDatabase.SCHEMA).work(), kinds);
+        this.claimer = new Claimer(PostgresStore.on(pool, BenchDatabase.SCHEMA).work(), JobTable.KINDS);
+    }
+
+    /** {@return one whose session plans as it likes} */
+    static ClaimProbe of(BenchDatabase database) {
+        return new ClaimProbe(database, database.pool(1, ServerStatistics.TRACK_PLANNING));
+    }
+
+    /**
+     * {@return one whose session plans as it is told}
+     *
+     * @param mode {@code custom} or {@code generic}
+     */
+    static ClaimProbe of(BenchDatabase database, String mode) {
+        return new ClaimProbe(
+                database,
+                database.pool(1, ServerStatistics.TRACK_PLANNING + "; SET plan_cache_mode = force_" + mode + "_plan"));
     }
 
     /**
      * What one call costs.
      *
      * @param micros the median of their times, commits included
-     * @param serverMicros how long the server executed them, on average, without the commit
-     * @param buffers pages touched, on average
+     * @param serverMicros how long the server planned and executed them, on average, without the commit
+     * @param planMicros how long it planned them
+     * @param buffers pages touched by both, on average
      * @param walBytes without full-page images, on average
      */
-    record Cost(double micros, double serverMicros, double buffers, double walBytes) {}
+    private record Cost(double micros, double serverMicros, double planMicros, double buffers, double walBytes) {}
 
     /**
      * Claims some jobs several times.
      *
-     * @throws CheckFailedException if it got others than those that are first in the queue, or in another order
+     * @param counts whether its cost is kept; else it is a warm-up
      */
-    Cost claim(int limit, int times) throws SQLException {
+    void claim(int limit, int times, boolean counts) throws SQLException {
+        List<String> head = head(limit * times);
         ServerStatistics statistics = database.statistics();
         statistics.resetStatements();
         String before = statistics.walPosition();
@@ -53,28 +74,53 @@ final class ClaimProbe {
         }
         ServerStatistics.Wal wal = statistics.walSince(before);
         ServerStatistics.Statements statements = statistics.statements("%skip locked%");
-        long head = database.number(
-                "SELECT count(*) FROM (SELECT operation_id FROM " + BenchDatabase.JOBS
-                        + " WHERE status IN ('Queued', 'Provisioning') ORDER BY queue_visible_at, operation_id LIMIT ?)"
-                        + " AS head JOIN " + BenchDatabase.JOBS + " USING (operation_id) WHERE status = 'Provisioning'",
-                claimed.size());
-        check(claimed, head);
+        count(head, claimed);
         JobTable.unclaim(database);
-        return new Cost(
-                Quantiles.of(micros).median(),
-                1_000 * statements.millis() / statements.calls(),
-                (double) statements.buffers() / statements.calls(),
-                (double) wal.bytes() / times);
+        if (counts) {
+            costs.add(new Cost(
+                    Quantiles.of(micros).median(),
+                    1_000 * (statements.millis() + statements.planMillis()) / statements.calls(),
+                    1_000 * statements.planMillis() / statements.calls(),
+                    (double) statements.buffers() / statements.calls(),
+                    (double) wal.bytes() / times));
+        }
     }
 
-    /** Where a claim names one kind, others stand between those that it gets: then only the order is looked at. */
-    private void check(List<String> claimed, long head) {
-        if (!claimed.stream().sorted(Comparator.naturalOrder()).toList().equals(claimed)) {
-            throw new CheckFailedException("Claims came in another order than the queue's: " + claimed);
+    /** The jobs that are first in the queue, in its order. */
+    private List<String> head(int jobs) throws SQLException {
+        return List.of(database.text(
+                        "SELECT string_agg(operation_id, ' ' ORDER BY queue_visible_at, operation_id) FROM (SELECT"
+                                + " operation_id, queue_visible_at FROM " + BenchDatabase.JOBS
+                                + " WHERE status = 'Queued'"
+                                + " ORDER BY queue_visible_at, operation_id LIMIT ?) AS head",
+                        jobs)
+                .split(" ", -1));
+    }
+
+    private void count(List<String> head, List<String> claimed) {
+        for (int at = 0; at < Math.min(head.size(), claimed.size()); at++) {
+            first += claimed.get(at).equals(head.get(at)) ? 1 : 0;
         }
-        if (claimer.takesAll(JobTable.KINDS) && head != claimed.size()) {
-            throw new CheckFailedException(
-                    "Of the first " + claimed.size() + " in the queue, " + head + " were claimed");
-        }
+    }
+
+    /** Keeps the costs so far, and begins anew. */
+    void keep(Results results, Map<String, String> of) {
+        add(results, "claim time", of, "us", Cost::micros);
+        add(results, "claim server time", of, "us", Cost::serverMicros);
+        add(results, "claim planning", of, "us", Cost::planMicros);
+        add(results, "claim buffers", of, "pages", Cost::buffers);
+        add(results, "claim WAL", of, "bytes", Cost::walBytes);
+        costs.clear();
+    }
+
+    private void add(Results results, String name, Map<String, String> of, String unit, ToDoubleFunction<Cost> value) {
+        results.add(name, of, unit, costs.stream().map(value::applyAsDouble).toList());
+    }
+
+    /** {@return how many jobs claims have got, each in its place: the first of the queue, in its order; counted anew from now on} */
+    long takeFirst() {
+        long taken = first;
+        first = 0;
+        return taken;
     }
 }

@@ -1,9 +1,7 @@
 package dev.millrace.benchmarks.load;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.millrace.benchmarks.Bench;
 import dev.millrace.benchmarks.BenchDatabase;
-import dev.millrace.benchmarks.CheckFailedException;
 import dev.millrace.benchmarks.Family;
 import dev.millrace.benchmarks.FamilyResults;
 import dev.millrace.benchmarks.JobTable;
@@ -28,6 +26,7 @@ import java.util.Map;
 /** How the cost of a claim and of a page of a list grows with what is retained and with what is queued. */
 public final class GrowthFamily implements Family {
     private static final int FAR_PAGE = 1_000;
+    private static final int WARM_UPS = 2;
 
     @Override
     public String name() {
@@ -42,17 +41,16 @@ public final class GrowthFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(10);
+        return Duration.ofMinutes(7);
     }
 
     /** A table of some size. */
-    private record Place(JobTable.Filling filling, BenchDatabase database, HikariDataSource pool) {
-        ClaimProbe probe() {
-            return new ClaimProbe(database, pool, JobTable.KINDS);
-        }
-
-        JobStore jobs() {
-            return PostgresStore.on(pool, BenchDatabase.SCHEMA).jobs();
+    private record Place(JobTable.Filling filling, ClaimProbe probe, JobStore jobs) {
+        static Place of(JobTable.Filling filling, BenchDatabase database) {
+            return new Place(
+                    filling,
+                    ClaimProbe.of(database),
+                    PostgresStore.on(database.pool(1), BenchDatabase.SCHEMA).jobs());
         }
 
         Map<String, String> of() {
@@ -78,7 +76,7 @@ public final class GrowthFamily implements Family {
             BenchDatabase database = bench.database("growth_" + filling.ended() + "_" + filling.queued())
                     .migrate();
             JobTable.load(database, filling, 100);
-            places.add(new Place(filling, database, database.pool(1)));
+            places.add(Place.of(filling, database));
         }
         claims(bench, places);
         pages(bench, places);
@@ -92,56 +90,82 @@ public final class GrowthFamily implements Family {
     private static void claims(Bench bench, List<Place> places) throws SQLException {
         int rounds = bench.size().of(1, 3, 9);
         int times = bench.size().of(5, 50, 200);
-        Map<Place, List<ClaimProbe.Cost>> costs = new LinkedHashMap<>();
-        for (int round = bench.size().of(0, -1, -1); round < rounds; round++) {
+        int warmUps = bench.size().of(0, 1, 1);
+        for (int round = -warmUps; round < rounds; round++) {
             for (Place place : places) {
-                ClaimProbe.Cost cost = place.probe().claim(1, times);
-                if (round >= 0) {
-                    costs.computeIfAbsent(place, key -> new ArrayList<>()).add(cost);
-                }
+                place.probe().claim(1, times, round >= 0);
             }
         }
-        costs.forEach((place, seen) -> {
-            bench.results()
-                    .add(
-                            "claim time",
-                            place.of(),
-                            "us",
-                            seen.stream().map(ClaimProbe.Cost::micros).toList());
-            bench.results()
-                    .add(
-                            "claim server time",
-                            place.of(),
-                            "us",
-                            seen.stream().map(ClaimProbe.Cost::serverMicros).toList());
-            bench.results()
-                    .add(
-                            "claim buffers",
-                            place.of(),
-                            "pages",
-                            seen.stream().map(ClaimProbe.Cost::buffers).toList());
-        });
-        bench.results().check("claims that got the first of the queue, in its order", true, true);
+        places.forEach(place -> place.probe().keep(bench.results(), place.of()));
+        bench.results()
+                .check(
+                        "claims that got the first of the queue, in its order",
+                        (long) places.size() * (warmUps + rounds) * times,
+                        places.stream()
+                                .mapToLong(place -> place.probe().takeFirst())
+                                .sum());
     }
 
     private static void pages(Bench bench, List<Place> places) throws Exception {
         int far = bench.size().of(100, FAR_PAGE, FAR_PAGE);
+        int rounds = bench.size().of(2, 5, 15);
+        int times = bench.size().of(5, 10, 30);
+        long expected = 0;
+        long found = 0;
         for (Place place : places) {
             if (place.filling().total() >= (long) far * JobQuery.DEFAULT_LIMIT
                     && place.filling().queued() == 1_000) {
-                JobQuery there = farPage(place.jobs(), far);
+                Pages near = new Pages(place, 1, times);
+                Pages there = new Pages(place, far, times);
                 Map<String, List<Double>> values = new Turns()
-                        .with("1", () -> pageMicros(bench, place.jobs(), JobQuery.ALL))
-                        .with(String.valueOf(far), () -> pageMicros(bench, place.jobs(), there))
-                        .take(2, bench.size().of(2, 5, 15));
+                        .with("1", near::micros)
+                        .with(String.valueOf(far), there::micros)
+                        .take(WARM_UPS, rounds);
                 values.forEach((page, micros) -> {
                     Map<String, String> of = place.of();
                     of.put("page", page);
                     bench.results().add("page time", of, "us", micros);
                 });
+                expected += 2L * (WARM_UPS + rounds) * times * JobQuery.DEFAULT_LIMIT;
+                found += near.right + there.right;
             }
         }
-        bench.results().check("pages that had 50 jobs", true, true);
+        bench.results().check("jobs on pages, each in its place", expected, found);
+    }
+
+    /** Reads one page of the list of all jobs again and again. */
+    private static final class Pages {
+        private final Place place;
+        private final int number;
+        private final int times;
+        private final JobQuery query;
+        private long right;
+
+        Pages(Place place, int number, int times) {
+            this.place = place;
+            this.number = number;
+            this.times = times;
+            this.query = farPage(place.jobs(), number);
+        }
+
+        double micros() {
+            List<Double> micros = new ArrayList<>();
+            for (int time = 0; time < times; time++) {
+                long began = System.nanoTime();
+                JobPage page = place.jobs().query(query);
+                micros.add((System.nanoTime() - began) / 1e3);
+                count(page);
+            }
+            return Quantiles.of(micros).median();
+        }
+
+        /** The newest job is on top of the first page, and they are numbered by age. */
+        private void count(JobPage page) {
+            long newest = place.filling().total() - (number - 1L) * JobQuery.DEFAULT_LIMIT;
+            for (int at = 0; at < page.jobs().size(); at++) {
+                right += page.jobs().get(at).id().equals(JobTable.id(newest - at)) ? 1 : 0;
+            }
+        }
     }
 
     private static JobQuery farPage(JobStore jobs, int number) {
@@ -150,19 +174,6 @@ public final class GrowthFamily implements Family {
             query = query.after(jobs.query(query).next().orElseThrow());
         }
         return query;
-    }
-
-    private static double pageMicros(Bench bench, JobStore jobs, JobQuery query) {
-        List<Double> micros = new ArrayList<>();
-        for (int time = 0; time < bench.size().of(5, 10, 30); time++) {
-            long began = System.nanoTime();
-            JobPage page = jobs.query(query);
-            micros.add((System.nanoTime() - began) / 1e3);
-            if (page.jobs().size() != JobQuery.DEFAULT_LIMIT) {
-                throw new CheckFailedException("A page had " + page.jobs().size() + " jobs");
-            }
-        }
-        return Quantiles.of(micros).median();
     }
 
     private static void targets(Bench bench, List<Place> places) {
@@ -198,7 +209,8 @@ public final class GrowthFamily implements Family {
 
     @Override
     public Rendering render(FamilyResults results) {
-        Markdown claims = new Markdown("retained", "queued", "claim of one, us", "of it in the server, us", "buffers");
+        Markdown claims = new Markdown(
+                "retained", "queued", "claim of one, us", "of it in the server, us", "of that planning, us", "buffers");
         LinePlot plot = new LinePlot("Time of a claim of one", "jobs", "us").xByPowers();
         for (Measurement time : results.measurements("claim time")) {
             double retained = Double.parseDouble(time.label("retained"));
@@ -208,6 +220,7 @@ public final class GrowthFamily implements Family {
                     Numbers.text(queued),
                     time,
                     results.measurement("claim server time", time.of()).median(),
+                    results.measurement("claim planning", time.of()).median(),
                     results.measurement("claim buffers", time.of()).median());
             if (queued == 1_000) {
                 plot.point("retained, 1,000 queued", retained, time.median());

@@ -13,7 +13,9 @@ import dev.millrace.job.JobSpec;
 import dev.millrace.job.NewJob;
 import dev.millrace.store.Claim;
 import dev.millrace.store.Completion;
+import dev.millrace.store.Creation;
 import dev.millrace.store.Finish;
+import dev.millrace.store.Pulse;
 import dev.millrace.store.WorkSource;
 import dev.millrace.store.postgres.PostgresStore;
 import dev.millrace.types.JsonText;
@@ -73,7 +75,8 @@ public final class WalFamily implements Family {
 
     @FunctionalInterface
     private interface Step {
-        void run() throws SQLException;
+        /** {@return how many jobs it was done to} */
+        long run() throws SQLException;
     }
 
     @Override
@@ -89,12 +92,12 @@ public final class WalFamily implements Family {
             PostgresStore store = PostgresStore.on(database.pool(1), BenchDatabase.SCHEMA);
             together(bench, database, store, tables.getKey(), jobs);
             oneByOne(bench, database, store, tables.getKey(), jobs / 4 + 1);
+            bench.results()
+                    .check(
+                            "table of jobs " + tables.getKey() + ": jobs that have succeeded in the end",
+                            (long) jobs + jobs / 4 + 1,
+                            database.jobs("Succeeded"));
         }
-        bench.results()
-                .check(
-                        "jobs that succeeded",
-                        (long) jobs + jobs / 4 + 1,
-                        database.jobs("Succeeded")); // of the last round, the others were cleared away
     }
 
     /** As a worker with prefetch and an outcome buffer does it. */
@@ -109,18 +112,24 @@ public final class WalFamily implements Family {
                 tables,
                 "submitted 200 at once",
                 jobs,
-                () -> store.jobs().submitAll(newJobs(jobs)));
+                () -> store.jobs().submitAll(newJobs(jobs)).stream()
+                        .filter(Creation::created)
+                        .count());
         step(bench, database, tables, "claimed 200 at once", jobs, () -> {
             while (claims.size() < jobs) {
                 claims.addAll(claimer.claim(Math.min(TOGETHER, jobs - claims.size())));
             }
+            return claims.size();
         });
         step(bench, database, tables, "finished 200 at once", jobs, () -> {
+            long finished = 0;
             for (int from = 0; from < jobs; from += TOGETHER) {
-                work.finishAll(claims.subList(from, Math.min(from + TOGETHER, jobs)).stream()
-                        .map(WalFamily::succeeded)
-                        .toList());
+                finished += work.finishAll(claims.subList(from, Math.min(from + TOGETHER, jobs)).stream()
+                                .map(WalFamily::succeeded)
+                                .toList())
+                        .size();
             }
+            return finished;
         });
     }
 
@@ -135,11 +144,15 @@ public final class WalFamily implements Family {
                 tables,
                 "submitted one by one",
                 jobs,
-                () -> newJobs(jobs).forEach(store.jobs()::submit));
+                () -> newJobs(jobs).stream()
+                        .map(store.jobs()::submit)
+                        .filter(Creation::created)
+                        .count());
         step(bench, database, tables, "claimed one by one", jobs, () -> {
             while (claims.size() < jobs) {
                 claims.addAll(claimer.claim(1));
             }
+            return claims.size();
         });
         step(
                 bench,
@@ -147,14 +160,19 @@ public final class WalFamily implements Family {
                 tables,
                 "started",
                 jobs,
-                () -> claims.stream().map(Claim::attempt).forEach(work::start));
+                () -> claims.stream()
+                        .filter(claim -> work.start(claim.attempt()) == Pulse.HELD)
+                        .count());
         step(
                 bench,
                 database,
                 tables,
                 "finished one by one",
                 jobs,
-                () -> claims.stream().map(WalFamily::succeeded).forEach(work::finish));
+                () -> claims.stream()
+                        .map(WalFamily::succeeded)
+                        .filter(work::finish)
+                        .count());
     }
 
     private static Completion succeeded(Claim claim) {
@@ -177,8 +195,9 @@ public final class WalFamily implements Family {
             throws SQLException {
         ServerStatistics statistics = database.statistics();
         String begin = statistics.walPosition();
-        step.run();
+        long done = step.run();
         ServerStatistics.WalByKind wal = statistics.walByKindSince(begin);
+        bench.results().check("table of jobs " + tables + ": jobs " + name, (long) jobs, done);
         Map<String, Long> kinds = new LinkedHashMap<>();
         kinds.put("rows", wal.rows());
         kinds.put("indexes", wal.indexes());
