@@ -70,7 +70,7 @@ public final class Checks {
      * @throws InvalidJobException if it is not allowed
      */
     public static String text(String field, String value, int maxCharacters, int maxBytes) {
-        String found = unlike(value, maxCharacters, maxBytes);
+        String found = whatIsWrong(value, maxCharacters, maxBytes);
         if (found != null) {
             throw new InvalidJobException(
                     field,
@@ -82,7 +82,7 @@ public final class Checks {
     }
 
     /** What is wrong with a text; null if nothing is. */
-    private static @Nullable String unlike(String value, int maxCharacters, int maxBytes) {
+    private static @Nullable String whatIsWrong(String value, int maxCharacters, int maxBytes) {
         if (value == null) {
             return "null";
         }

@@ -17,6 +17,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Of which sources and libraries these classes were built. The build runs {@link #main} and so writes it down beside the
@@ -94,15 +95,19 @@ public final class BuildFacts {
 
     /** An archive of the sources has no commit, also where it lies within some other repository. */
     static String commitOf(Path sources) throws IOException, InterruptedException {
-        String commit = Files.exists(sources.resolve(".git")) ? git(sources, "rev-parse", "--short=12", "HEAD") : "";
-        if (commit.isEmpty()) {
+        String commit = Files.exists(sources.resolve(".git")) ? git(sources, "rev-parse", "--short=12", "HEAD") : null;
+        if (commit == null) {
             return NOT_KNOWN;
         }
         String changes = git(sources, "status", "--porcelain", "--", ".", ":(exclude)docs");
+        if (changes == null) {
+            return commit + ", it is not known whether changed";
+        }
         return changes.isEmpty() ? commit : commit + ", changed";
     }
 
-    private static String git(Path folder, String... arguments) throws InterruptedException {
+    /** What it says; null if it fails. */
+    private static @Nullable String git(Path folder, String... arguments) throws InterruptedException {
         List<String> command = new ArrayList<>(List.of("git"));
         Collections.addAll(command, arguments);
         try {
@@ -111,9 +116,9 @@ public final class BuildFacts {
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0 ? output : "";
+            return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0 ? output : null;
         } catch (IOException e) {
-            return ""; // there is no git
+            return null; // there is no git
         }
     }
 

@@ -11,12 +11,6 @@ import javax.sql.DataSource;
  * from {@code pg_walinspect}, which the embedded server has; where a given server lacks them, what needs them fails and says so.
  */
 public final class ServerStatistics {
-    /**
-     * Has a session count its planning too. Not for all sessions: where many of them run the same statement, that costs more
-     * than it tells.
-     */
-    public static final String TRACK_PLANNING = "SET pg_stat_statements.track_planning = on";
-
     /** Records of checkpoints, and of transactions that run, which the server writes for its replicas every 15 seconds. */
     private static final String NOT_OF_SESSIONS = "'XLOG', 'Standby'";
 
@@ -52,7 +46,7 @@ public final class ServerStatistics {
      * @param buffers pages touched in shared memory, whether they had to be read or not
      * @param walBytes what they wrote themselves, full-page images included
      * @param millis how long they were executed, by the server's clock, planning not included
-     * @param planMillis how long they were planned, in sessions with {@link #TRACK_PLANNING}; their buffers then count the
+     * @param planMillis how long they were planned, in sessions that {@link #trackPlanning}; their buffers then count the
      *     pages that planning touches as well
      */
     public record Statements(long calls, long rows, long buffers, long walBytes, double millis, double planMillis) {}
@@ -154,7 +148,7 @@ public final class ServerStatistics {
                                 + " || coalesce(sum(total_exec_time), 0) || ' ' || coalesce(sum(total_plan_time), 0)"
                                 + " FROM pg_stat_statements"
                                 + " WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())"
-                                + " AND query NOT LIKE '%pg_stat%' AND query NOT LIKE '%pg_current_wal%' AND query ILIKE ?",
+                                + " AND query !~ 'pg_(stat|current_wal|get_wal|logical_emit|relation_size)' AND query ILIKE ?",
                         like)
                 .split(" ", -1);
         return new Statements(
@@ -171,7 +165,7 @@ public final class ServerStatistics {
      *
      * @param session with no transaction open
      */
-    public static void report(Connection session) throws SQLException {
+    public static void flush(Connection session) throws SQLException {
         try (Statement statement = session.createStatement()) {
             statement.execute("SELECT pg_stat_force_next_flush()");
         }
@@ -208,11 +202,24 @@ public final class ServerStatistics {
         Thread.sleep(1_500);
     }
 
-    /** Has a session report what it has done to tables. */
-    public static void report(DataSource session) throws SQLException {
-        try (Connection connection = session.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute("SELECT pg_stat_force_next_flush()");
+    /**
+     * Has the session of a pool of one connection report what it has done to tables.
+     *
+     * @param one the pool
+     */
+    public static void flush(DataSource one) throws SQLException {
+        try (Connection connection = one.getConnection()) {
+            flush(connection);
+        }
+    }
+
+    /**
+     * Has a session count its planning too, or not. Not for all sessions: where many of them run the same statement, that costs
+     * more than it tells.
+     */
+    public static void trackPlanning(Connection session, boolean on) throws SQLException {
+        try (Statement statement = session.createStatement()) {
+            statement.execute("SET pg_stat_statements.track_planning = " + (on ? "on" : "off"));
         }
     }
 

@@ -4,7 +4,7 @@ package dev.millrace.benchmarks;
 public enum Size {
     /** For the tests of the build: as little as still goes through everything, a few seconds a family. */
     TINY,
-    /** To see that all is in place before a full run: half a minute a family at most. */
+    /** To see that all is in place before a full run: a minute or so for most families. */
     QUICK,
     /** What the report is made of. */
     FULL;

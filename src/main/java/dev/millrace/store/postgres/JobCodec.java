@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -21,12 +22,17 @@ import dev.millrace.job.Job;
 import dev.millrace.store.UnreadableJobException;
 import dev.millrace.types.JobStatus;
 import dev.millrace.types.JsonText;
+import dev.millrace.types.JsonTextConverter;
 import dev.millrace.types.Priority;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.function.Function;
+import org.jooq.JSON;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +45,16 @@ final class JobCodec {
 
     private static final String SOURCE = "source";
 
+    /** Jackson reads and writes no deeper, by default. */
+    private static final int MAX_DEPTH = StreamReadConstraints.DEFAULT_MAX_DEPTH;
+
+    /** For text that is known to be JSON that can be stored, since it was; {@link JsonText#of} would parse it again. */
+    private static final JsonTextConverter STORED = new JsonTextConverter();
+
+    /** So many texts are kept; most jobs have the same few policies, and to parse these is dear. */
+    private static final int KEPT = 256;
+
+    private final ConcurrentMap<String, Duration> durations = new ConcurrentHashMap<>();
     private final ObjectWriter writer;
     private final ObjectReader reader;
     private final ObjectReader trees;
@@ -48,7 +64,7 @@ final class JobCodec {
         module.addSerializer(JsonText.class, new RawSerializer());
         module.addDeserializer(JsonText.class, new RawDeserializer());
         text(module, Instant.class, Instant::toString, Instant::parse);
-        text(module, Duration.class, Duration::toString, Duration::parse);
+        text(module, Duration.class, Duration::toString, this::duration);
         text(module, Priority.class, Priority::literal, Priority::of);
         text(module, JobStatus.class, JobStatus::literal, JobStatus::of);
         ObjectMapper mapper = JsonMapper.builder()
@@ -94,11 +110,43 @@ final class JobCodec {
             throw new IllegalStateException("Job \"" + job.id() + "\" can't be written as JSON: " + e.getMessage(), e);
         }
         try {
-            return JsonText.of(text);
+            return isPlain(text) ? stored(text) : JsonText.of(text);
         } catch (IllegalArgumentException e) {
             throw new InvalidJobException(
                     "record", "JSON that can't be stored: " + e.getMessage(), "JSON within these limits");
         }
+    }
+
+    private Duration duration(String text) {
+        Duration known = durations.get(text);
+        if (known != null) {
+            return known;
+        }
+        Duration duration = Duration.parse(text);
+        if (durations.size() < KEPT) {
+            durations.put(text, duration);
+        }
+        return duration;
+    }
+
+    /**
+     * Whether what Jackson has written of a job can be stored for certain: its values were checked one by one, but not how deep
+     * one is within the other.
+     */
+    private static boolean isPlain(String text) {
+        int begins = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            begins += c == '{' || c == '[' ? 1 : 0;
+            if (Character.isSurrogate(c)) {
+                return false;
+            }
+        }
+        return begins <= MAX_DEPTH;
+    }
+
+    private static JsonText stored(String text) {
+        return Objects.requireNonNull(STORED.from(JSON.json(text)));
     }
 
     /**
@@ -193,7 +241,7 @@ final class JobCodec {
             in.skipChildren();
             int end = (int) in.currentLocation().getCharOffset();
             String source = (String) context.getAttribute(SOURCE);
-            return JsonText.of(source.substring(start, end).stripTrailing());
+            return stored(source.substring(start, end).stripTrailing());
         }
 
         @Override

@@ -14,7 +14,8 @@ import java.util.function.LongSupplier;
  *   <li>The database was not available: again after 0.2, 0.5, 1 and 2 s, if this try has done nothing for certain or the
  *       operation's {@link FailureClass} allows for a lost answer. No try begins later than {@link Policy#limit} after the
  *       call: where each try takes long, such as in a pool that waits 30 s for a connection, one is enough.
- *   <li>It was rolled back because of concurrent work: again at once, several times.
+ *   <li>It was rolled back because of concurrent work: again after a pause of up to 20 ms, several times, on an
+ *       interrupted thread as well.
  *   <li>The schema is not as it was: once more, after the gate has asked it.
  * </ul>
  *
@@ -129,7 +130,7 @@ final class Repetition {
         };
     }
 
-    /** Of a thread that is interrupted as well, which is so again afterwards: its rival needs the time all the same. */
+    /** Also if the thread is interrupted, which is so again afterwards: the rival needs the time all the same. */
     private static boolean shortPause() {
         long until = System.nanoTime() + ThreadLocalRandom.current().nextLong(LONGEST_ROLLBACK_PAUSE);
         boolean interrupted = false;

@@ -34,10 +34,13 @@ final class Shape {
     private final List<Field<?>> returned;
 
     /**
-     * @param returned what the statement returns for each row; a statement that returns nothing is no shape
+     * @param returned what the statement returns for each row; there has to be something, see {@link PlainSql#rows}
      * @param composed composes the statement; asked once for each schema
      */
     Shape(Collection<? extends Field<?>> returned, Function<DSLContext, ? extends Query> composed) {
+        if (returned.isEmpty()) {
+            throw new IllegalArgumentException("The statement has to return something");
+        }
         this.composed = composed;
         this.returned = List.copyOf(returned);
     }

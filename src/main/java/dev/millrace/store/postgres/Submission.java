@@ -26,7 +26,7 @@ final class Submission {
     private static final Param<Duration> RETENTION = DSL.param("retention", DbTime.DURATION);
     private static final Param<String> CHANNEL = DSL.param("channel", String.class);
 
-    static final Shape REMOTE = shape((Field<Instant>) null);
+    static final Shape REMOTE = shape(null);
     static final Shape DUE = shape(DbTime.STATEMENT);
     static final Shape DUE_AND_SIGNALLED =
             shape(DbTime.STATEMENT, PostgresJobSignals.sent(CHANNEL, EXECUTION_JOBS.QUEUE));
@@ -55,7 +55,7 @@ final class Submission {
      */
     @Nullable
     Job insert(DSLContext dsl, @Nullable String channel) {
-        Result<Record> inserted = shape(channel).fetch(dsl, binds.with(CHANNEL, channel));
+        Result<Record> inserted = wanted(channel).fetch(dsl, binds.with(CHANNEL, channel));
         if (inserted.isEmpty()) {
             return null;
         }
@@ -63,7 +63,7 @@ final class Submission {
         return job.at(now, AttemptState.queued(now));
     }
 
-    private Shape shape(@Nullable String channel) {
+    private Shape wanted(@Nullable String channel) {
         if (!job.spec().local()) {
             return REMOTE;
         }

@@ -88,6 +88,7 @@ class ShapeTest {
                 Submission.DELAYED));
         ClaimShape.SHAPES.values().forEach(shapes::addAll);
         assertThat(shapes).hasSize(40);
+        shapes.forEach(one -> Rendering.of(dsl.configuration()).text(one)); // as ever, while parameters have no values
         for (Shape one : shapes) {
             assertSame(dsl, one, Set.of());
             assertSame(dsl, one, Set.of("tenant_id"));
@@ -99,15 +100,18 @@ class ShapeTest {
         Map<Field<?>, Object> values = new HashMap<>();
         whole.getParams().forEach((name, parameter) -> {
             if (!parameter.isInline()) {
-                Object value = nulls.contains(name) ? null : sample(parameter);
-                whole.bind(name, value);
-                values.put(DSL.field(DSL.name(name)), value);
+                values.put(DSL.field(DSL.name(name)), nulls.contains(name) ? null : sample(parameter));
             }
         });
-        var part = shape.rows(dsl, new Binds().withAll(values));
-        assertThat(dsl.render(part)).isEqualTo(dsl.render(whole));
-        assertThat(dsl.extractBindValues(part)).isEqualTo(dsl.extractBindValues(whole));
-        assertThat(dsl.renderInlined(part)).isEqualTo(dsl.renderInlined(whole));
+        try {
+            values.forEach((field, value) -> whole.bind(field.getName(), value));
+            var part = shape.rows(dsl, new Binds().withAll(values));
+            assertThat(dsl.render(part)).isEqualTo(dsl.render(whole));
+            assertThat(dsl.extractBindValues(part)).isEqualTo(dsl.extractBindValues(whole));
+            assertThat(dsl.renderInlined(part)).isEqualTo(dsl.renderInlined(whole));
+        } finally {
+            values.keySet().forEach(field -> whole.bind(field.getName(), null)); // they are constants of the library
+        }
     }
 
     private static Object sample(Param<?> parameter) {
@@ -159,10 +163,17 @@ class ShapeTest {
     void valueWithoutAName_isRefused() {
         DSLContext dsl = schema("any");
         Shape withValue = new Shape(
-                List.of(), with -> with.update(EXECUTION_JOBS).set(EXECUTION_JOBS.CLAIMED_BY, "the first one"));
+                List.of(EXECUTION_JOBS.KIND),
+                with -> with.update(EXECUTION_JOBS).set(EXECUTION_JOBS.CLAIMED_BY, "the first one"));
         assertThatThrownBy(() -> withValue.fetch(dsl, new Binds()))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("the first one");
+    }
+
+    @Test
+    void statementThatReturnsNothing_isRefused() {
+        assertThatThrownBy(() -> new Shape(List.of(), dsl -> dsl.deleteFrom(EXECUTION_JOBS)))
+                .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test

@@ -63,7 +63,7 @@ final class CostWatch {
     }
 
     private ServerStatistics.TableChanges changes(Connection session) throws SQLException {
-        ServerStatistics.report(session);
+        ServerStatistics.flush(session);
         return statistics.changes(BenchDatabase.JOBS);
     }
 }

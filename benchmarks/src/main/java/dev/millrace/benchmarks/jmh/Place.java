@@ -3,7 +3,6 @@ package dev.millrace.benchmarks.jmh;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.millrace.benchmarks.BenchDatabase;
 import dev.millrace.benchmarks.JobTable;
-import dev.millrace.benchmarks.ServerStatistics;
 import dev.millrace.store.postgres.PostgresStore;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -20,7 +19,7 @@ final class Place implements AutoCloseable {
     private Place(JmhServer server, BenchDatabase database, BenchmarkParams params) {
         this.server = server;
         this.database = database;
-        pool = database.pool(1, ServerStatistics.TRACK_PLANNING);
+        pool = database.pool(1, "SET pg_stat_statements.track_planning = on");
         store = PostgresStore.on(pool, BenchDatabase.SCHEMA);
         costs = new CostWatch(database, params);
     }

@@ -8,6 +8,7 @@ import dev.millrace.benchmarks.JobTable;
 import dev.millrace.benchmarks.Measurement;
 import dev.millrace.benchmarks.Numbers;
 import dev.millrace.benchmarks.Rendering;
+import dev.millrace.benchmarks.Turns;
 import dev.millrace.benchmarks.report.Markdown;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -72,7 +73,7 @@ public final class ClaimFamily implements Family {
         int times = bench.size().of(2, 30, Math.min(200, 2_000 / limit));
         int warmUps = bench.size().of(0, 1, 1);
         for (int round = -warmUps; round < rounds; round++) {
-            for (Place place : places) {
+            for (Place place : Turns.order(places, round + warmUps)) {
                 place.probe().claim(limit, times, round >= 0);
             }
         }
@@ -124,6 +125,7 @@ public final class ClaimFamily implements Family {
                 "of it in the server, us",
                 "of that planning, us",
                 "buffers",
+                "of planning, besides",
                 "WAL, bytes");
         for (Measurement time : results.measurements("claim time")) {
             table.row(
@@ -135,6 +137,7 @@ public final class ClaimFamily implements Family {
                     results.measurement("claim server time", time.of()).median(),
                     results.measurement("claim planning", time.of()).median(),
                     results.measurement("claim buffers", time.of()).median(),
+                    results.measurement("claim planning buffers", time.of()).median(),
                     results.measurement("claim WAL", time.of()).median());
         }
         return Rendering.of(table + "\n" + Markdown.targets(results.targets()));

@@ -92,7 +92,7 @@ public final class GrowthFamily implements Family {
         int times = bench.size().of(5, 50, 200);
         int warmUps = bench.size().of(0, 1, 1);
         for (int round = -warmUps; round < rounds; round++) {
-            for (Place place : places) {
+            for (Place place : Turns.order(places, round + warmUps)) {
                 place.probe().claim(1, times, round >= 0);
             }
         }

@@ -21,7 +21,7 @@ final class Engines {
             case "floor-50" -> new FloorEngine(50);
             case "millrace" -> new MillraceEngine(false, UnaryOperator.identity());
             case "millrace-tuned" ->
-                new MillraceEngine(true, worker -> worker.prefetch(100).outcomeBuffer(50, Duration.ofMillis(20)));
+                new MillraceEngine(true, worker -> worker.prefetch(300).outcomeBuffer(200, Duration.ofMillis(20)));
             case "millrace-poll" -> new MillraceEngine(false, worker -> worker.pollInterval(POLL));
             case "millrace-wake-ups" -> new MillraceEngine(true, UnaryOperator.identity());
             case "db-scheduler" -> new DbSchedulerEngine(UnaryOperator.identity());

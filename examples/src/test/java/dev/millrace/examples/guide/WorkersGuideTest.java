@@ -146,8 +146,8 @@ class WorkersGuideTest {
         // tag::short-jobs[]
         Worker worker = millrace.worker()
                 .concurrency(4)
-                .prefetch(100)
-                .outcomeBuffer(50, Duration.ofMillis(20))
+                .prefetch(300)
+                .outcomeBuffer(200, Duration.ofMillis(20))
                 .handle(MAIL, (mail, context) -> mailer.send(mail))
                 .start();
         // end::short-jobs[]
