@@ -54,7 +54,7 @@ public final class DrainFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(14);
+        return Duration.ofMinutes(12);
     }
 
     private record Entry(Contender contender, int processes) {}

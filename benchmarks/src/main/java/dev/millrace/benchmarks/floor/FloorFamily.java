@@ -58,7 +58,7 @@ public final class FloorFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(3);
+        return Duration.ofMinutes(2);
     }
 
     /** What the library works with: a pool, or one transaction. */

@@ -41,7 +41,7 @@ public final class GrowthFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(7);
+        return Duration.ofMinutes(9);
     }
 
     /** A table of some size. */
