@@ -261,7 +261,7 @@ final class Deeds {
                 .filter(job -> job.status().isFinal())
                 .ifPresent(job -> ledger.reviving(job, () -> {
                     store.jobs().retry(job.id(), worker, "again");
-                    return store.jobs().get(job.id()).map(Job::version).orElse(Long.MAX_VALUE);
+                    return store.jobs().get(job.id());
                 }));
     }
 

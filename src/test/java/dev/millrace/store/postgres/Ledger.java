@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
@@ -18,7 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
@@ -33,8 +34,30 @@ final class Ledger {
         }
     }
 
-    /** An ended job was to be revived, from that version or a later one. */
-    private record Revival(long from, AtomicLong until) {}
+    /** An ended job was to be revived, as it was read or later. It may have been deleted meanwhile, and its id used again. */
+    private static final class Revival {
+        private final Life read;
+        private final long from;
+        private final AtomicLong until = new AtomicLong(Long.MAX_VALUE);
+        private volatile boolean otherLives = true;
+
+        Revival(Job job) {
+            this.read = Life.of(job);
+            this.from = job.version();
+        }
+
+        /** What was there when all was done: if it is the job that was read, nothing was done to another one. */
+        void done(Optional<Job> there) {
+            there.filter(job -> Life.of(job).equals(read)).ifPresent(job -> {
+                until.set(job.version());
+                otherLives = false;
+            });
+        }
+
+        boolean mayHaveRevived(Life life, long before, long now) {
+            return life.equals(read) ? from < now && until.get() > before : otherLives;
+        }
+    }
 
     /** How an attempt ended, as far as two endings of one attempt exclude each other. */
     private enum Told {
@@ -60,7 +83,7 @@ final class Ledger {
     private final Map<Life, AtomicInteger> claims = new ConcurrentHashMap<>();
     private final Set<UUID> tokens = ConcurrentHashMap.newKeySet();
     private final Set<Life> mayBeDeleted = ConcurrentHashMap.newKeySet();
-    private final Map<Life, List<Revival>> revivals = new ConcurrentHashMap<>();
+    private final Map<String, List<Revival>> revivals = new ConcurrentHashMap<>();
     private final AtomicLong creations = new AtomicLong();
 
     Ledger(int jobs) {
@@ -131,19 +154,18 @@ final class Ledger {
     /**
      * Does what may revive this job, ended as it was read.
      *
-     * @param revival returns a version that the job had afterwards
+     * @param deed returns the job of this id that is there afterwards
      */
-    void reviving(Job job, LongSupplier revival) {
-        Revival window = new Revival(job.version(), new AtomicLong(Long.MAX_VALUE));
-        revivals.computeIfAbsent(Life.of(job), life -> new CopyOnWriteArrayList<>())
-                .add(window);
-        window.until().set(revival.getAsLong());
+    void reviving(Job job, Supplier<Optional<Job>> deed) {
+        Revival revival = new Revival(job);
+        revivals.computeIfAbsent(job.id(), id -> new CopyOnWriteArrayList<>()).add(revival);
+        revival.done(deed.get());
     }
 
     /** Whether someone may have revived this job between these two versions. */
     boolean isRevivable(Life life, long before, long now) {
-        return revivals.getOrDefault(life, List.of()).stream()
-                .anyMatch(window -> window.from() < now && window.until().get() > before);
+        return revivals.getOrDefault(life.id(), List.of()).stream()
+                .anyMatch(revival -> revival.mayHaveRevived(life, before, now));
     }
 
     /** What must hold at the end of a job that is still there. */
