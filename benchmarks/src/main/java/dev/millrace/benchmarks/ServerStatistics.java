@@ -102,6 +102,31 @@ public final class ServerStatistics {
     }
 
     /**
+     * {@return the WAL of one table, its indexes and its TOAST since then, split; reads all of it, by a function that PostgreSQL
+     * has since 16}
+     *
+     * @param position what {@link #walPosition()} has said before
+     * @param table which table
+     */
+    public Wal walSince(String position, String table) throws SQLException {
+        String end = reached();
+        String[] sums = database.text(
+                        "WITH parts AS (SELECT oid, reltoastrelid FROM pg_class WHERE oid = ?::regclass), files AS (SELECT"
+                                + " pg_relation_filenode(oid) AS file FROM parts UNION SELECT pg_relation_filenode(reltoastrelid)"
+                                + " FROM parts UNION SELECT pg_relation_filenode(indexrelid) FROM pg_index, parts WHERE indrelid"
+                                + " IN (oid, reltoastrelid)), records AS (SELECT max(record_length) AS length,"
+                                + " sum(block_fpi_length) AS images FROM pg_get_wal_block_info(?::pg_lsn, ?::pg_lsn, false)"
+                                + " JOIN files ON file = relfilenode WHERE reldatabase = (SELECT oid FROM pg_database WHERE datname ="
+                                + " current_database()) GROUP BY start_lsn) SELECT coalesce(sum(length - images),"
+                                + " 0)::bigint || ' ' || coalesce(sum(images), 0)::bigint FROM records",
+                        table,
+                        position,
+                        end)
+                .split(" ", -1);
+        return new Wal(Long.parseLong(sums[0]), Long.parseLong(sums[1]));
+    }
+
+    /**
      * {@return the WAL since then by what was written; reads all of it}
      *
      * @param position what {@link #walPosition()} has said before
@@ -117,11 +142,17 @@ public final class ServerStatistics {
         return new WalByKind(Long.parseLong(sums[0]), Long.parseLong(sums[1]), Long.parseLong(sums[2]));
     }
 
-    private String walStatistics(String position, String sums) throws SQLException {
+    /** Where the WAL ends, once all before has reached the disk and can be read. */
+    private String reached() throws SQLException {
         String end = walPosition();
         database.execute(
                 "CREATE EXTENSION IF NOT EXISTS pg_walinspect",
                 "SELECT pg_logical_emit_message(true, 'benchmarks', 'so that all before it has reached the disk')");
+        return end;
+    }
+
+    private String walStatistics(String position, String sums) throws SQLException {
+        String end = reached();
         return database.text(
                 "SELECT " + sums
                         + " FROM pg_get_wal_stats(?::pg_lsn, ?::pg_lsn, false)"
@@ -148,7 +179,7 @@ public final class ServerStatistics {
                                 + " || coalesce(sum(total_exec_time), 0) || ' ' || coalesce(sum(total_plan_time), 0)"
                                 + " FROM pg_stat_statements"
                                 + " WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())"
-                                + " AND query !~ 'pg_(stat|current_wal|get_wal|logical_emit|relation_size)' AND query ILIKE ?",
+                                + " AND query !~ 'pg_(stat|current_wal|get_wal|logical_emit|relation_)' AND query ILIKE ?",
                         like)
                 .split(" ", -1);
         return new Statements(

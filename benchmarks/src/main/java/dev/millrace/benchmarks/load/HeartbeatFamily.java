@@ -181,7 +181,7 @@ public final class HeartbeatFamily implements Family {
         double seconds = before.seconds();
         ServerStatistics.Statements beating = statistics.statements(BEATS);
         ServerStatistics.Statements all = statistics.statements("%");
-        ServerStatistics.Wal wal = statistics.walSince(before.wal());
+        ServerStatistics.Wal wal = statistics.walSince(before.wal(), BenchDatabase.JOBS);
         statistics.awaitCounts();
         ServerStatistics.TableChanges changes = statistics.changes(BenchDatabase.JOBS);
         ServerStatistics.TableSize size = statistics.size(BenchDatabase.JOBS);
