@@ -45,7 +45,7 @@ final class JobCodec {
 
     private static final String SOURCE = "source";
 
-    /** Jackson reads and writes no deeper, by default. */
+    /** Jackson reads no deeper, by default. */
     private static final int MAX_DEPTH = StreamReadConstraints.DEFAULT_MAX_DEPTH;
 
     /** For text that is known to be JSON that can be stored, since it was; {@link JsonText#of} would parse it again. */

@@ -5,9 +5,9 @@ import org.jooq.Field;
 import org.jooq.impl.DSL;
 
 /**
- * Arrays that are sent with a statement. jOOQ and the driver send them as text, and where PostgreSQL plans a statement once for all values
- * it takes that text apart each time that it evaluates the expression which has the array: where that is once for each row, a
- * statement for n rows reads n * n elements. In a subquery it does so once.
+ * Arrays that are sent with a statement. jOOQ and the driver send them as text, and where PostgreSQL plans a statement once
+ * for all values it takes that text apart each time that it evaluates the expression which has the array: where that is once
+ * for each row, a statement for n rows reads n * n elements. In a subquery it does so once.
  */
 final class SentArray {
     private SentArray() {}
