@@ -22,6 +22,7 @@ import dev.millrace.types.JsonText;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -32,8 +33,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import javax.sql.DataSource;
 import org.jooq.DSLContext;
 import org.jooq.Field;
@@ -59,6 +61,8 @@ class RetentionAtSizeTest {
     private static final int JOBS = Integer.getInteger("millrace.retention.jobs", 30_000);
     private static final int LIVE = 300;
     private static final int LOGS = JOBS / 30;
+    private static final Field<Integer> PG_BACKEND_PID =
+            DSL.function(DSL.name("pg_catalog", "pg_backend_pid"), SQLDataType.INTEGER);
     private static final Field<Integer> NUMBER = DSL.field(DSL.name("s", "n"), SQLDataType.INTEGER);
 
     private final StoreFixture db;
@@ -248,6 +252,11 @@ class RetentionAtSizeTest {
 
     /** Each batch in a transaction of its own, under a statement_timeout. */
     private Retention impatient() {
+        return impatient((batch, inside) -> {});
+    }
+
+    /** @param beforeCommit is given each batch of jobs once it is deleted, and what its transaction goes on with */
+    private Retention impatient(BiConsumer<Retention.Batch, DSLContext> beforeCommit) {
         return (subject, limit) -> db.dsl.transactionResult(tx -> {
             DSLContext inside = tx.dsl();
             inside.select(DSL.function(
@@ -257,7 +266,11 @@ class RetentionAtSizeTest {
                             DSL.inline("5s"),
                             DSL.inline(true)))
                     .fetch();
-            return db.store.in(tx).retention().sweep(subject, limit);
+            Retention.Batch batch = db.store.in(tx).retention().sweep(subject, limit);
+            if (subject == Subject.JOBS) {
+                beforeCommit.accept(batch, inside);
+            }
+            return batch;
         });
     }
 
@@ -278,14 +291,14 @@ class RetentionAtSizeTest {
             return claimed;
         });
 
-        RetentionReport killed = sweepAnd(3_000, sweeper -> killSweeps());
+        RetentionReport killed = sweepAnd(3_000, (sweeper, inside) -> kill(inside));
         assertThat(killed.failure()).isNotNull();
         assertThat(JOBS - ended())
                 .as("what was committed stays, and nothing else has gone")
                 .isIn(killed.jobs(), killed.jobs() + 1_000);
 
         long afterTheKill = JOBS - ended();
-        RetentionReport half = sweepAnd(3_000, RetentionSweeper::close);
+        RetentionReport half = sweepAnd(3_000, (sweeper, inside) -> sweeper.close());
         assertThat(half.failure()).isNull();
         assertThat(half.jobs()).isGreaterThanOrEqualTo(3_000L);
         long gone = JOBS - ended();
@@ -311,27 +324,30 @@ class RetentionAtSizeTest {
         assertThat(db.dsl.fetchCount(EXECUTION_JOBS)).isEqualTo(LIVE);
     }
 
-    /** Sweeps, and does something to the sweeper once it has deleted so many jobs. */
-    private RetentionReport sweepAnd(int number, Consumer<RetentionSweeper> then) throws Exception {
-        RetentionSweeper sweeper = new RetentionSweeper(RetentionSettings.DEFAULT, impatient());
+    /** Sweeps, and does something in the first batch after so many jobs, when it is deleted and not yet committed. */
+    private RetentionReport sweepAnd(int number, BiConsumer<RetentionSweeper, DSLContext> then) throws Exception {
+        AtomicReference<RetentionSweeper> sweeper = new AtomicReference<>();
+        AtomicInteger deleted = new AtomicInteger();
+        sweeper.set(new RetentionSweeper(RetentionSettings.DEFAULT, impatient((batch, inside) -> {
+            if (deleted.getAndAdd(batch.deleted()) >= number) {
+                then.accept(sweeper.get(), inside);
+            }
+        })));
         long before = ended();
-        CompletableFuture<RetentionReport> report = OwnThread.supply(sweeper::tick);
-        for (long seen = before; seen > before - number; seen = ended()) {
-            assertThat((before - seen) % 1_000).as("whole batches only").isZero();
-        }
-        while (!report.isDone()) {
-            then.accept(sweeper);
-        }
-        return report.get(60, TimeUnit.SECONDS);
+        CompletableFuture<RetentionReport> report = OwnThread.supply(sweeper.get()::tick);
+        do {
+            assertThat((before - ended()) % 1_000).as("whole batches only").isZero();
+        } while (!report.isDone());
+        return report.get();
     }
 
-    /** Ends the session of each statement that is just deleting. */
-    private void killSweeps() {
+    /** Ends the session of this transaction, as an administrator does, and waits until it has ended. */
+    private void kill(DSLContext transaction) {
+        int session = transaction.select(PG_BACKEND_PID).fetchSingle(PG_BACKEND_PID);
         try (Connection connection = db.database.unpooledDataSource().getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
-                            + " AND state = 'active' AND query ILIKE '%delete from%' AND pid <> pg_backend_pid()");
+                PreparedStatement statement = connection.prepareStatement("SELECT pg_terminate_backend(?, 30000)")) {
+            statement.setInt(1, session);
+            statement.execute();
         } catch (SQLException e) {
             throw new AssertionError(e);
         }
