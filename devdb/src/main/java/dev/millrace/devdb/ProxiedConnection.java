@@ -10,7 +10,6 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,10 +26,10 @@ final class ProxiedConnection {
     private final Socket client;
     private final Socket server = new Socket();
     private final InetSocketAddress address;
-    private final AtomicBoolean held = new AtomicBoolean();
     private volatile boolean losesReply;
     private volatile boolean dead;
     private volatile @Nullable Thread requests;
+    private boolean held; // guarded by this
 
     ProxiedConnection(FaultyProxy proxy, Socket client, InetSocketAddress address) {
         this.proxy = proxy;
@@ -71,6 +70,7 @@ final class ProxiedConnection {
                 Fault fault = request.awaitsReply() ? proxy.strike(request.statements()) : null;
                 if (fault == null || survives(fault)) {
                     request.bytes().writeTo(out);
+                    awaitReplyIfHeld();
                 }
                 if (dead) {
                     client.getInputStream().transferTo(OutputStream.nullOutputStream());
@@ -98,7 +98,7 @@ final class ProxiedConnection {
             case CUT_BEFORE_REPLY -> losesReply = true;
             case HALF_OPEN -> dead = true;
             case STALL -> {
-                held.set(true);
+                hold();
                 try {
                     TimeUnit.NANOSECONDS.sleep(fault.duration().toNanos());
                 } catch (InterruptedException e) {
@@ -155,9 +155,30 @@ final class ProxiedConnection {
         }
     }
 
-    private void settle() {
-        if (held.getAndSet(false)) {
+    private synchronized void hold() {
+        held = true;
+    }
+
+    private synchronized void settle() {
+        if (held) {
+            held = false;
             proxy.heldRequestSettled();
+            notifyAll();
+        }
+    }
+
+    /**
+     * A pooler breaks off the statement of a client that it takes for gone, and the server may then end it after this
+     * connection: so what comes after a request that was held back, also the end of the connection, follows its reply.
+     */
+    private synchronized void awaitReplyIfHeld() throws EOFException {
+        try {
+            while (held) {
+                wait();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new EOFException("cut before the reply to a request that was held back");
         }
     }
 

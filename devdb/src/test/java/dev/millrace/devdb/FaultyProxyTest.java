@@ -1,9 +1,15 @@
 package dev.millrace.devdb;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -88,6 +94,32 @@ class FaultyProxyTest {
         assertThat(rows()).isEqualTo(1);
     }
 
+    /** A pooler takes the end of the connection for a client that has gone, whose statement it breaks off. */
+    @Test
+    void stalledRequest_isAnswered_beforeTheServerHearsThatItsClientHasGone() throws Exception {
+        byte[] startup = message(0, new byte[] {0, 3, 0, 0});
+        byte[] query = message('Q', (insert + "\0").getBytes(UTF_8));
+        byte[] ready = message('Z', new byte[] {'I'});
+        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                FaultyProxy before =
+                        FaultyProxy.to("jdbc:postgresql://127.0.0.1:" + listener.getLocalPort() + "/d", "u", "p")) {
+            before.inject(Fault.stall(Duration.ofMillis(100)));
+            try (Socket client = new Socket(InetAddress.getLoopbackAddress(), before.port())) {
+                client.getOutputStream().write(startup, 1, startup.length - 1);
+                client.getOutputStream().write(query);
+            }
+            try (Socket pooler = listener.accept()) {
+                InputStream in = pooler.getInputStream();
+                assertThat(in.readNBytes(startup.length - 1 + query.length)).endsWith(query);
+                pooler.setSoTimeout(300);
+                assertThatThrownBy(in::read).as("the end").isInstanceOf(SocketTimeoutException.class);
+                pooler.getOutputStream().write(ready);
+                pooler.setSoTimeout(30_000);
+                assertThat(in.read()).isEqualTo(-1);
+            }
+        }
+    }
+
     @Test
     void shortStall_isOnlySlow() throws SQLException {
         proxy.inject(Fault.stall(Duration.ofMillis(100)));
@@ -154,6 +186,14 @@ class FaultyProxyTest {
             assertThatThrownBy(statement::execute).isInstanceOf(SQLException.class);
         }
         assertThat(rows()).isEqualTo(11);
+    }
+
+    private static byte[] message(int type, byte[] body) {
+        return ByteBuffer.allocate(5 + body.length)
+                .put((byte) type)
+                .putInt(4 + body.length)
+                .put(body)
+                .array();
     }
 
     private void assertConnectionFails() {
