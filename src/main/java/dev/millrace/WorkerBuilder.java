@@ -148,8 +148,8 @@ public final class WorkerBuilder {
 
     /**
      * Gathers outcomes, and writes them together rather than one by one, for jobs that are short and many. A slot is free once
-     * its job's outcome is gathered. If the process is killed, jobs whose outcomes were not written run once more. Jobs are shown
-     * as running only once they have run for a second; see {@link OutcomeBuffer}.
+     * its job's outcome is gathered. If the process is killed, jobs whose outcomes were not written run once more; see
+     * {@link OutcomeBuffer}.
      *
      * @param size how many are written together: 2 to 10,000; up to twice as many may be unwritten
      * @param delay how long one waits for others at most: 1 ms to 10 s

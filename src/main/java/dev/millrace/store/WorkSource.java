@@ -41,7 +41,7 @@ public interface WorkSource {
     Map<Attempt, Pulse> beat(Collection<Attempt> attempts);
 
     /**
-     * The attempt's handler is about to start: {@code Provisioning} becomes {@code Running}.
+     * The attempt's handler is about to start, or has: {@code Provisioning} becomes {@code Running}.
      *
      * @param attempt the attempt
      * @return what the job says to it
@@ -49,7 +49,7 @@ public interface WorkSource {
     Pulse start(Attempt attempt);
 
     /**
-     * Reports progress; a sign of life as well.
+     * Reports progress; a sign of life as well. What makes progress runs: {@code Provisioning} becomes {@code Running}.
      *
      * @param attempt the attempt
      * @param percent 0 to 100, or null to leave it

@@ -14,10 +14,10 @@ import org.slf4j.LoggerFactory;
 /**
  * What a handler's thread does for one attempt: promote, decode, handle, finish.
  *
- * <p>Promoting asks the database until it answers. A handler whose start is unknown must not run: the job may be someone
- * else's by now, or cancelled. Asking again is safe, since a job that runs under this token answers {@code HELD}.
- * Meanwhile the attempt is beaten for, and the wait ends as soon as its ending is decided: by its timeout, by its loss,
- * by a shutdown.
+ * <p>An attempt that was claimed just now begins without a promotion, see {@link LateStart}. Promoting another one asks the
+ * database until it answers. A handler whose start is unknown must not run: the job may be someone else's by now, or
+ * cancelled. Asking again is safe, since a job that runs under this token answers {@code HELD}. Meanwhile the attempt is
+ * beaten for, and the wait ends as soon as its ending is decided: by its timeout, by its loss, by a shutdown.
  *
  * <p>Anything thrown by the handler, or by decoding its payload, is a failure of this job and of nothing else: errors such
  * as a stack overflow or a missing class included. The slot is given back whatever happens.

@@ -1,7 +1,6 @@
 package dev.millrace.worker;
 
 import dev.millrace.job.HeartbeatPolicy;
-import java.util.concurrent.TimeUnit;
 
 /**
  * When an attempt is to be beaten for, and when the database last spoke of it; all times by the ticker. The heartbeat
@@ -9,8 +8,6 @@ import java.util.concurrent.TimeUnit;
  * does no harm: it moves one beat.
  */
 final class BeatSchedule {
-    private static final long FRESH = TimeUnit.SECONDS.toNanos(1);
-
     private final long interval;
     private final long timeout;
     private volatile long next;
@@ -60,9 +57,9 @@ final class BeatSchedule {
         return confirmedAt;
     }
 
-    /** Whether that was so lately that the attempt can't have been taken for dead since: a second, and a quarter of its timeout. */
-    boolean fresh(long time) {
-        return time - confirmedAt < Math.min(FRESH, timeout / 4);
+    /** Whether that was so lately that the attempt can't have been taken for dead since: less than that, and than a quarter of its timeout. */
+    boolean fresh(long time, long most) {
+        return time - confirmedAt < Math.min(most, timeout / 4);
     }
 
     void repeatAt(long time) {

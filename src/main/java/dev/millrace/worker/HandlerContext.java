@@ -112,7 +112,10 @@ final class HandlerContext implements JobContext {
             return;
         }
         switch (pulse) {
-            case HELD -> attempt.beats().answered(asked);
+            case HELD -> {
+                attempt.beats().answered(asked);
+                attempt.startIsKnown();
+            }
             case CANCELLATION_REQUESTED -> {
                 attempt.beats().answered(asked);
                 attempt.stop(StopReason.CANCELLED);

@@ -89,6 +89,7 @@ final class LostReplies {
     }
 
     private void ask(int freeSlots, String whyNot) {
+        long asked = ticker.now();
         List<Claim> found = source.recover(unanswered.tokens());
         unexpected = 0;
         long now = ticker.now();
@@ -97,11 +98,11 @@ final class LostReplies {
             LOG.info(
                     "Job \"{}\" was claimed by a call whose answer was lost.",
                     claim.job().id());
-            askedAt.put(claim.token(), unanswered.askedAt(claim.token(), now));
+            askedAt.put(claim.token(), unanswered.askedAt(claim.token(), asked));
         }
         unanswered.answered(found, now);
         int fitting = Math.max(0, Math.min(found.size(), freeSlots));
-        ToLongFunction<Claim> claimedAt = claim -> askedAt.getOrDefault(claim.token(), now);
+        ToLongFunction<Claim> claimedAt = claim -> askedAt.getOrDefault(claim.token(), asked);
         intake.handBack(found.subList(fitting, found.size()), claimedAt, whyNot);
         intake.run(found.subList(0, fitting), claimedAt);
     }

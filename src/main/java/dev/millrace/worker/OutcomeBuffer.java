@@ -7,11 +7,6 @@ import java.time.Duration;
  * outcomes are gathered their jobs are beaten for, but their slots are free. If the worker is killed, jobs whose outcomes were
  * not written run once more: never is a job shown as done that isn't.
  *
- * <p>Such a worker also runs a job that it has claimed within the last second without telling the database that it runs:
- * most are done before that would be of use. Those that still run after a second are shown as running then. So a
- * cancellation that comes between the claim and the start is noticed a second after the start at the latest, rather than
- * before it.
- *
  * @param size how many outcomes are written together at most: 1 to 10,000; with 1, nothing is gathered and each outcome is
  *     written by itself. When so many wait, they are written; up to twice as many may be unwritten, and who comes then waits with
  *     its slot

@@ -25,6 +25,11 @@ import org.slf4j.LoggerFactory;
  * }
  * }</pre>
  *
+ * <p>A job that was claimed within the last second starts without a further word to the database; one that still runs a
+ * second later, or reports progress before that, is shown as running there. So a cancellation that comes between the claim and
+ * the start is noticed up to a second after it. One that was claimed earlier starts once the database has said that it is
+ * still the worker's, and not cancelled.
+ *
  * <p>An outage of the database fails no job and interrupts no handler: outcomes are kept and written when it is back. A
  * started worker keeps the JVM running until it is closed; its other threads don't. Handlers run on virtual threads where
  * the JVM has them.
@@ -96,10 +101,8 @@ public final class Worker implements AutoCloseable {
         this.deadlines = new Deadlines(attempts, outcomes, ticker, timings, threads.timer("deadlines"));
         HandlerServices services = new HandlerServices(
                 settings.name(), source, jobLog, stores.results(), settings.resultRetention(), codec, health, ticker);
-        LateStart late = new LateStart(ticker, System::currentTimeMillis, heartbeats::watch);
-        boolean gathers = settings.outcomeBuffer().gathers();
-        AttemptRunner runner =
-                new AttemptRunner(routes, services, outcomes, attempt -> gathers && late.mayRun(attempt));
+        LateStart late = new LateStart(ticker, System::currentTimeMillis, timings.unasked(), heartbeats::watch);
+        AttemptRunner runner = new AttemptRunner(routes, services, outcomes, late::mayRun);
         this.intake = new Intake(
                 settings, attempts, heartbeats, deadlines, runner, outcomes, threads.handlers(), health, ticker);
         this.claims = new ClaimLoop(

@@ -1,6 +1,7 @@
 package dev.millrace.worker;
 
 import dev.millrace.job.AttemptState;
+import dev.millrace.job.Cancellation;
 import dev.millrace.job.Job;
 import dev.millrace.job.JobPolicies;
 import dev.millrace.job.JobSpec;
@@ -305,7 +306,11 @@ final class FakeSource implements WorkSource {
     private static Claim claimOf(Row row) {
         AttemptState state = new AttemptState(
                 1, row.status, row.attempts, "worker", null, null, null, null, null, null, Instant.EPOCH);
-        return new Claim(row.job.withState(state), row.token, row.forgiven);
+        Job job = row.job.withState(state);
+        if (row.cancellationRequested) {
+            job = job.withAudit(job.audit().withCancellation(new Cancellation(Instant.EPOCH, null, null)));
+        }
+        return new Claim(job, row.token, row.forgiven);
     }
 
     @Override
@@ -356,6 +361,7 @@ final class FakeSource implements WorkSource {
                 Pulse pulse = pulse(attempt);
                 if (pulse != Pulse.LOST) {
                     progress.add(percent + " " + phase);
+                    rows.get(attempt.jobId()).status = JobStatus.RUNNING;
                 }
                 return pulse;
             }

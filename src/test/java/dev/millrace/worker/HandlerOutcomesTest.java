@@ -400,7 +400,7 @@ class HandlerOutcomesTest {
                 millrace.in(tx).complete(context);
                 assertThat(millrace.get(context.job().id()).orElseThrow().status())
                         .as("before the commit")
-                        .isEqualTo(JobStatus.RUNNING);
+                        .matches(JobStatus::isClaimed);
             });
         });
         assertThat(job.status()).isEqualTo(JobStatus.SUCCEEDED);

@@ -24,10 +24,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Where outcomes are gathered, handlers begin before the database knows that they run, and most end before it would. */
+/** Handlers of jobs that were claimed just now begin before the database knows that they run; most end before it would. */
 @Timeout(60)
 class LateStartTest {
-    private static final OutcomeBuffer BUFFER = new OutcomeBuffer(100, Duration.ofMillis(20));
+    /** So that a slow machine makes no difference. */
+    private static final Duration LONG = Duration.ofMinutes(1);
 
     private final WorkerFixture fixture = new WorkerFixture();
     private final FakeSource source = fixture.source;
@@ -39,12 +40,10 @@ class LateStartTest {
     }
 
     private Worker start(JobHandler<String> handler) {
-        return fixture.start(
-                settings -> settings.withConcurrency(1).withPrefetch(1).withOutcomeBuffer(BUFFER),
-                (payload, context) -> {
-                    started.add(context.job().id());
-                    handler.handle(payload, context);
-                });
+        return fixture.start(settings -> settings.withConcurrency(1).withPrefetch(1), (payload, context) -> {
+            started.add(context.job().id());
+            handler.handle(payload, context);
+        });
     }
 
     /** Runs until it is interrupted. */
@@ -54,6 +53,7 @@ class LateStartTest {
 
     @Test
     void shortJobs_areNotStartedInTheDatabase() {
+        fixture.tellingAfter(LONG);
         source.submit(50, "work");
         start((payload, context) -> {});
         until(source::allSucceeded);
@@ -62,7 +62,36 @@ class LateStartTest {
     }
 
     @Test
-    void withoutABuffer_eachIsStartedFirst() {
+    void gatheredOutcomes_makeNoDifference() {
+        fixture.tellingAfter(LONG);
+        source.submit(50, "work");
+        fixture.start(
+                settings -> settings.withOutcomeBuffer(new OutcomeBuffer(100, Duration.ofMillis(20))),
+                (payload, context) -> started.add(context.job().id()));
+        until(source::allSucceeded);
+        assertThat(started).hasSize(50);
+        assertThat(source.calls(Op.START)).isZero();
+    }
+
+    @Test
+    void jobThatReportsProgress_isShownAsRunning_andNotStartedAgain() throws InterruptedException {
+        CountDownLatch gate = fixture.tellingAfter(Duration.ofSeconds(2)).gate();
+        String id = source.submit("work");
+        start((payload, context) -> {
+            context.progress(50);
+            assertThat(source.status(id)).isEqualTo(JobStatus.RUNNING);
+            WorkerFixture.await(gate);
+        });
+        until(() -> source.status(id) == JobStatus.RUNNING);
+        TimeUnit.MILLISECONDS.sleep(2_200);
+        gate.countDown();
+        until(source::allSucceeded);
+        assertThat(source.calls(Op.START)).isZero();
+    }
+
+    @Test
+    void workerThatTellsFirst_startsEach() {
+        fixture.tellingFirst();
         String id = source.submit("work");
         fixture.start((payload, context) -> {
             started.add(context.job().id());
@@ -106,9 +135,7 @@ class LateStartTest {
         source.always(Op.START, Fault.gate(locked));
         List<String> ids =
                 List.of(source.submit("work", WorkerFixture.BRISK), source.submit("work", WorkerFixture.BRISK));
-        fixture.start(
-                settings -> settings.withConcurrency(2).withOutcomeBuffer(BUFFER),
-                (payload, context) -> WorkerFixture.await(gate));
+        fixture.start(settings -> settings.withConcurrency(2), (payload, context) -> WorkerFixture.await(gate));
         until(() -> source.calls(Op.START) == 2);
         for (String id : ids) {
             int beats = source.beatsFor(id);
@@ -145,7 +172,7 @@ class LateStartTest {
 
     private final AtomicLong clock = new AtomicLong();
     private final AtomicLong wall = new AtomicLong(1_000_000);
-    private final LateStart late = new LateStart(clock::get, wall::get, attempt -> {});
+    private final LateStart late = new LateStart(clock::get, wall::get, Duration.ofSeconds(1), attempt -> {});
 
     private RunningAttempt claimedNow(boolean cancellationRequested) {
         Job job = Job.of("id", JobSpec.of("work", JsonText.of("{}")), Instant.EPOCH);

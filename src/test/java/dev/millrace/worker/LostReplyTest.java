@@ -96,7 +96,7 @@ class LostReplyTest {
 
     @Test
     void jobThatIsFoundTwice_isRunOnce() {
-        CountDownLatch gate = fixture.gate();
+        CountDownLatch gate = fixture.tellingFirst().gate();
         source.next(Op.CLAIM, Fault.lostReply());
         source.next(Op.START, Fault.gate(gate)); // so it is still not started when the question is asked again
         String id = source.submit("work");

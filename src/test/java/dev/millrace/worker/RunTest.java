@@ -191,9 +191,9 @@ class RunTest {
                 + context.worker()
                 + context.cancelled()
                 + context.stopReason().isPresent()
-                + source.status(id)));
+                + source.status(id).isClaimed()));
         until(source::allSucceeded);
-        assertThat(seen).hasValue("{\"file\":\"cat.png\"}" + id + "5workerfalsefalseRUNNING");
+        assertThat(seen).hasValue("{\"file\":\"cat.png\"}" + id + "5workerfalsefalsetrue");
         assertThat(worker.settings().name()).isEqualTo("worker");
     }
 

@@ -189,7 +189,7 @@ class ShutdownTest {
     void jobWhoseStartIsUnknown_isHandedBack() {
         String id = source.submit("work");
         source.always(Op.START, Fault.down());
-        Worker worker = fixture.start((payload, attempt) -> runs.incrementAndGet());
+        Worker worker = fixture.tellingFirst().start((payload, attempt) -> runs.incrementAndGet());
         until(() -> source.calls(Op.START) > 0);
         worker.close();
         assertThat(source.forgiven(id)).isEqualTo(1);
@@ -348,7 +348,7 @@ class ShutdownTest {
         String id = source.submit("work");
         Worker worker = fixture.track(fixture.setup()
                 .settings(settings -> settings.withDrainTimeout(SHORT))
-                .timings(new Timings(SHORT, Duration.ofSeconds(60), SHORT, SHORT))
+                .timings(new Timings(SHORT, Duration.ofSeconds(60), SHORT, SHORT, SHORT))
                 .handle(WorkerFixture.WORK, (payload, attempt) -> {
                     context.set(attempt);
                     fixture.gate().await();

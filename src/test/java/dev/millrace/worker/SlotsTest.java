@@ -188,7 +188,7 @@ class SlotsTest {
     void jobThatIsCancelledWhileItWaits_endsAtOnce_andNeverStarts() {
         CountDownLatch gate = fixture.gate();
         List<String> ids = submitBrisk(2);
-        fixture.start(settings -> settings.withConcurrency(1).withPrefetch(1), counting(gate));
+        fixture.tellingFirst().start(settings -> settings.withConcurrency(1).withPrefetch(1), counting(gate));
         until(() -> runningNow("all") == 1);
         source.cancel(ids.get(1));
         until(() -> source.status(ids.get(1)) == JobStatus.CANCELLED);

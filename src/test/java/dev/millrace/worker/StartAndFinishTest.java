@@ -37,6 +37,7 @@ class StartAndFinishTest {
 
     @Test
     void startThatFails_isRepeated_andTheHandlerRunsOnce() {
+        fixture.tellingFirst();
         source.next(Op.START, Fault.down(), Fault.failing(() -> new StoreException("syntax", null)));
         String id = source.submit("work");
         counting();
@@ -47,6 +48,7 @@ class StartAndFinishTest {
 
     @Test
     void handler_doesNotRunWhileItsStartIsUnknown() {
+        fixture.tellingFirst();
         source.always(Op.START, Fault.down());
         String id = source.submit("work");
         counting();
@@ -59,6 +61,7 @@ class StartAndFinishTest {
 
     @Test
     void startWhoseReplyIsLost_isAskedAgain_andTheHandlerRunsOnce() {
+        fixture.tellingFirst();
         source.next(Op.START, Fault.lostReply());
         String id = source.submit("work");
         counting();
@@ -68,6 +71,7 @@ class StartAndFinishTest {
 
     @Test
     void jobThatIsToBeCancelled_isCancelledWithoutBeingRun() {
+        fixture.tellingFirst();
         CountDownLatch claimed = fixture.gate();
         String id = source.submit("work");
         source.next(Op.START, Fault.before(() -> source.cancel(id)));
@@ -80,6 +84,7 @@ class StartAndFinishTest {
 
     @Test
     void cancellationSeenAtABeat_beforeTheStartIsKnown_isHonoured() {
+        fixture.tellingFirst();
         String id = source.submit("work", BRISK);
         source.always(Op.START, Fault.down());
         counting();
@@ -91,6 +96,7 @@ class StartAndFinishTest {
 
     @Test
     void jobThatIsLostBeforeItsStart_isDropped() {
+        fixture.tellingFirst();
         String id = source.submit("work");
         source.next(Op.START, Fault.before(() -> source.failElsewhere(id)));
         Worker worker = counting();
@@ -101,6 +107,7 @@ class StartAndFinishTest {
 
     @Test
     void startThatFailsForAReasonOfItsOwn_failsTheJobThroughItsPolicy() {
+        fixture.tellingFirst();
         String id = source.submit("work", attempts(1));
         source.next(Op.START, Fault.failing(() -> new IllegalStateException("bug")));
         counting();
@@ -161,7 +168,7 @@ class StartAndFinishTest {
         until(() -> source.calls(Op.FINISH) == 1);
         until(() -> worker.status().running() == 0);
         assertThat(source.calls(Op.FINISH)).isEqualTo(5);
-        assertThat(source.status(id)).isEqualTo(JobStatus.RUNNING);
+        assertThat(source.status(id)).matches(JobStatus::isClaimed);
         assertThat(worker.status().lastError()).contains("bug");
     }
 

@@ -134,7 +134,7 @@ class TimeoutTest {
     void attemptThatCantBeStarted_timesOut_andItsHandlerNeverRuns() {
         String id = source.submit("work", lasting(SHORT));
         source.always(Op.START, Fault.down());
-        Worker worker = fixture.start((payload, attempt) -> context.set(attempt));
+        Worker worker = fixture.tellingFirst().start((payload, attempt) -> context.set(attempt));
         until(() -> source.status(id) == JobStatus.FAILED);
         source.heal(Op.START);
         until(() -> worker.status().running() == 0);

@@ -24,8 +24,7 @@ final class WorkerFixture implements AutoCloseable {
     static final JobPolicies BRISK =
             JobPolicies.DEFAULT.withHeartbeat(new HeartbeatPolicy(Duration.ofMillis(20), Duration.ofMinutes(1)));
 
-    static final Timings TIMINGS =
-            new Timings(Duration.ofMillis(50), Duration.ofMillis(500), Duration.ofMillis(100), Duration.ofSeconds(90));
+    static final Timings TIMINGS = timings(Duration.ofSeconds(1));
 
     /** Payloads as their text; what holds "undecodable" is. */
     static final PayloadCodec CODEC = new PayloadCodec() {
@@ -55,8 +54,25 @@ final class WorkerFixture implements AutoCloseable {
     };
 
     final FakeSource source = new FakeSource();
+    private Timings timings = TIMINGS;
     private final List<Worker> workers = new ArrayList<>();
     private final List<CountDownLatch> gates = new ArrayList<>();
+
+    private static Timings timings(Duration unasked) {
+        return new Timings(
+                Duration.ofMillis(50), Duration.ofMillis(500), Duration.ofMillis(100), Duration.ofSeconds(90), unasked);
+    }
+
+    /** Workers that are started from now on let no handler begin before the database knows, as if each claim were old. */
+    WorkerFixture tellingFirst() {
+        return tellingAfter(Duration.ZERO);
+    }
+
+    /** They tell the database of a handler that runs once it has done so for this long. */
+    WorkerFixture tellingAfter(Duration unasked) {
+        timings = timings(unasked);
+        return this;
+    }
 
     static WorkerSettings settings() {
         return WorkerSettings.defaults()
@@ -67,7 +83,7 @@ final class WorkerFixture implements AutoCloseable {
     }
 
     WorkerSetup setup() {
-        return Worker.on(source, CODEC).settings(settings()).timings(TIMINGS);
+        return Worker.on(source, CODEC).settings(settings()).timings(timings);
     }
 
     /** Starts a worker for jobs of the kind "work". */

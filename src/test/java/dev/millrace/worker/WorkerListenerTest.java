@@ -275,6 +275,7 @@ class WorkerListenerTest {
 
     @Test
     void loss_beforeTheStart_isTold_withoutARun() {
+        fixture.tellingFirst();
         source.next(Op.START, Fault.before(() -> source.failElsewhere("work-1")));
         String id = source.submit("work");
         Worker worker = start((payload, context) -> {});

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 public enum JobStatus {
     /** Waits to be claimed, or for the time of its next attempt. */
     QUEUED("Queued"),
-    /** Claimed by a worker that has not started its handler yet. */
+    /** Claimed by a worker; its handler is about to start, or has run for less than a second. */
     PROVISIONING("Provisioning"),
     /** Its handler runs. */
     RUNNING("Running"),

@@ -131,7 +131,7 @@ final class AssignedClaims {
         String worker = "worker \"" + held.job().state().claimedBy() + "\"";
         if (token(request, held.job().state().attemptCount()).equals(held.token())
                 && held.job().status() == JobStatus.PROVISIONING) {
-            return new Assignment.Taken(held); // by this request, whose answer was lost
+            return foundAgain(dsl, held);
         }
         if (Boolean.TRUE.equals(row.get(IS_OVERDUE))) {
             return refused(Reason.OVERDUE, request, "its attempt took too long, and the recovery ends it");
@@ -153,6 +153,17 @@ final class AssignedClaims {
         }
         Assignment stopped = stopped(request, row);
         return stopped == null ? takeOver(dsl, request, held, row.get("clock", Instant.class)) : stopped;
+    }
+
+    /**
+     * Claimed by this request, whose answer was lost. A claim is as young as its answer: without a sign of life this one could be
+     * taken for dead at once.
+     */
+    private @Nullable Assignment foundAgain(DSLContext dsl, Claim held) {
+        int found = RowLock.waiting(Attempts.owned(held.attempt()))
+                .update(dsl, Attempts.signOfLife())
+                .execute();
+        return found == 1 ? new Assignment.Taken(held) : null;
     }
 
     private @Nullable Assignment takeOver(DSLContext dsl, AssignedClaim request, Claim held, Instant now) {

@@ -84,6 +84,14 @@ final class Attempts {
         return token != null && token.equals(attempt.token());
     }
 
+    /** What a write of an attempt assigns besides what it is about. */
+    static Map<Field<?>, Object> signOfLife() {
+        Map<Field<?>, Object> values = new LinkedHashMap<>();
+        values.put(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.LOCKED);
+        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
+        return values;
+    }
+
     /** The claims of these rows. A job that can't be read ends, so that it neither stops the others nor comes again. */
     static List<Claim> readable(DSLContext dsl, JobRows rows, Iterable<? extends Record> claimed) {
         List<Claim> claims = new ArrayList<>();

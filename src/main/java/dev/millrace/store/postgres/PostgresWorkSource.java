@@ -17,7 +17,6 @@ import dev.millrace.types.JobStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -102,15 +101,7 @@ final class PostgresWorkSource implements WorkSource {
     }
 
     private static Map<Field<?>, Object> started() {
-        Map<Field<?>, Object> values = signOfLife();
-        // Started before, and asked again because the answer was lost: no second change of status.
-        values.put(
-                EXECUTION_JOBS.VERSION,
-                DSL.when(
-                                EXECUTION_JOBS.STATUS.eq(JobRows.literal(JobStatus.PROVISIONING)),
-                                EXECUTION_JOBS.VERSION.plus(DSL.inline(1)))
-                        .otherwise(EXECUTION_JOBS.VERSION));
-        values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.RUNNING));
+        Map<Field<?>, Object> values = running();
         // A handler that runs already may have said what it does.
         values.put(
                 EXECUTION_JOBS.CURRENT_PHASE,
@@ -119,10 +110,23 @@ final class PostgresWorkSource implements WorkSource {
         return values;
     }
 
+    private static Map<Field<?>, Object> running() {
+        Map<Field<?>, Object> values = Attempts.signOfLife();
+        // It may be so already: no second change of status.
+        values.put(
+                EXECUTION_JOBS.VERSION,
+                DSL.when(
+                                EXECUTION_JOBS.STATUS.eq(JobRows.literal(JobStatus.PROVISIONING)),
+                                EXECUTION_JOBS.VERSION.plus(DSL.inline(1)))
+                        .otherwise(EXECUTION_JOBS.VERSION));
+        values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.RUNNING));
+        return values;
+    }
+
     @Override
     public Pulse progress(Attempt attempt, @Nullable Double percent, @Nullable String phase) {
         Progress progress = new Progress(percent, phase);
-        Map<Field<?>, Object> values = signOfLife();
+        Map<Field<?>, Object> values = running();
         if (progress.percent() != null) {
             values.put(EXECUTION_JOBS.PERCENT_COMPLETE, progress.percent());
         }
@@ -136,13 +140,6 @@ final class PostgresWorkSource implements WorkSource {
                         .update(dsl, values)
                         .returningResult(EXECUTION_JOBS.CANCELLATION_REQUESTED)
                         .fetch()));
-    }
-
-    private static Map<Field<?>, Object> signOfLife() {
-        Map<Field<?>, Object> values = new LinkedHashMap<>();
-        values.put(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.LOCKED);
-        values.put(EXECUTION_JOBS.UPDATED_AT, DbTime.LOCKED);
-        return values;
     }
 
     /** The answer to a write of one attempt that carries no record, and so needs no version. */

@@ -98,6 +98,19 @@ class AssignedClaimTest {
         assertThat(refused(request)).isEqualTo(Reason.HELD);
     }
 
+    /** Whoever is given it takes it for a claim of this moment, and may run it unasked. */
+    @Test
+    void claim_thatIsFoundLate_isNotSilent() {
+        Job job = db.submit("late");
+        AssignedClaim request = request(job.id());
+        Claim claim = taken(request);
+        db.age(job.id(), Duration.ofSeconds(91));
+        assertThat(refused(request(job.id()))).isEqualTo(Reason.SILENT);
+        assertThat(taken(request).attempt()).isEqualTo(claim.attempt());
+        assertThat(refused(request(job.id()))).isEqualTo(Reason.HELD);
+        assertThat(db.get(job.id()).version()).isEqualTo(2);
+    }
+
     /** Invariant 2, also for who asks by the same request: an attempt that is over or lost has another token. */
     @Test
     void claim_byARequestThatWasUsedBefore_hasATokenOfItsOwn() {

@@ -78,6 +78,20 @@ class AttemptTest {
     }
 
     @Test
+    void progress_ofAHandlerThatBeganUnasked_isAStartAsWell_once() {
+        db.submit("unasked");
+        Claim claim = db.claimOne("unasked");
+        String id = claim.job().id();
+        db.work.progress(claim.attempt(), null, "copying");
+        assertThat(db.get(id).status()).isEqualTo(JobStatus.RUNNING);
+        assertThat(db.get(id).version()).isEqualTo(3);
+        db.work.progress(claim.attempt(), 50.0, null);
+        assertThat(db.work.start(claim.attempt())).isEqualTo(Pulse.HELD);
+        assertThat(db.get(id).version()).isEqualTo(3);
+        assertThat(db.get(id).state().currentPhase()).isEqualTo("copying");
+    }
+
+    @Test
     void success_endsTheJobWithoutTouchingItsRecord() {
         Claim claim = db.running("success");
         JsonText record = db.column(claim.job().id(), EXECUTION_JOBS.RECORD);

@@ -255,8 +255,13 @@ final class PlanCases {
             Claim claim = claimed(store);
             return () -> store.work().start(claim.attempt());
         });
+        with(Operation.PROGRESS, "first", 60, store -> {
+            Claim claim = claimed(store);
+            return () -> store.work().progress(claim.attempt(), 50.0, "half");
+        });
         with(Operation.PROGRESS, "one", 30, store -> {
             Claim claim = claimed(store);
+            store.work().start(claim.attempt());
             return () -> store.work().progress(claim.attempt(), 50.0, "half");
         });
         finish("Succeed", new Finish.Succeed());
