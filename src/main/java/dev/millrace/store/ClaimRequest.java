@@ -4,7 +4,7 @@ import dev.millrace.job.Checks;
 import dev.millrace.job.InvalidJobException;
 import java.util.List;
 import java.util.UUID;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 
 /**
  * A request for work.
@@ -12,7 +12,7 @@ import java.util.stream.Stream;
  * @param worker who asks: 1 to 512 characters
  * @param sources from which profiles and queues, at least one, the first first; start with another one each time
  * @param kinds only jobs of these kinds; empty for all
- * @param tokens a fresh random token for each job that may be claimed; their number is the limit, 1 to {@value #MAX_LIMIT}
+ * @param tokens a fresh token for each job that may be claimed; their number is the limit, 1 to {@value #MAX_LIMIT}
  * @param thorough whether each job that can be claimed is found. Otherwise one may be passed over that came into its queue
  *     behind jobs which this process has claimed before: its transaction took longer than five seconds, or it was locked at that time. That
  *     spares reading the places of all that were claimed, where a long transaction keeps those from being cleared away. Whoever makes such
@@ -75,12 +75,15 @@ public record ClaimRequest(
         if (limit < 1 || limit > MAX_LIMIT) {
             throw new InvalidJobException("limit", String.valueOf(limit), "a whole number from 1 to " + MAX_LIMIT);
         }
-        return new ClaimRequest(
-                worker,
-                sources,
-                kinds,
-                Stream.generate(UUID::randomUUID).limit(limit).toList(),
-                true);
+        return new ClaimRequest(worker, sources, kinds, freshTokens(limit), true);
+    }
+
+    /** One is drawn; the others differ from it, and from each other, in the last ten of its 122 random bits. */
+    private static List<UUID> freshTokens(int limit) {
+        UUID drawn = UUID.randomUUID();
+        return IntStream.range(0, limit)
+                .mapToObj(i -> new UUID(drawn.getMostSignificantBits(), drawn.getLeastSignificantBits() ^ i))
+                .toList();
     }
 
     /** {@return the same, but not {@link #thorough}} */

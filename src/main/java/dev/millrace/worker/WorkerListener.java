@@ -49,7 +49,7 @@ public interface WorkerListener {
     default void claimFailed(ClaimFailed event) {}
 
     /**
-     * A handler is about to run: its job is marked as running in the database.
+     * A handler is about to run.
      *
      * @param event for which attempt
      */
