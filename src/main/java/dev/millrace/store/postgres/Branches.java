@@ -84,7 +84,7 @@ final class Branches {
         priorities.add(priority.code());
         kinds.add(kind);
         Place place = beginning.of(source, priority, kind);
-        since.add(place.dueAt().toString());
+        since.add(place.text());
         sinceIds.add(place.id());
     }
 

@@ -26,13 +26,21 @@ final class QueueHeads {
     static final Duration LATE = Duration.ofSeconds(5);
 
     /** Before every job. */
-    static final Place START = new Place(Instant.parse("0001-01-01T00:00:00Z"), "");
+    static final Place START = Place.of(Instant.parse("0001-01-01T00:00:00Z"), "");
 
     /** There are as many as queues, priorities and groups of kinds; whoever asks for ever other ones begins at the start. */
     private static final int MOST = 10_000;
 
-    /** A place in the order of a queue. */
-    record Place(Instant dueAt, String id) implements Comparable<Place> {
+    /**
+     * A place in the order of a queue.
+     *
+     * @param text the time as it is sent, with each branch of each claim
+     */
+    record Place(Instant dueAt, String text, String id) implements Comparable<Place> {
+        static Place of(Instant dueAt, String id) {
+            return new Place(dueAt, dueAt.toString(), id);
+        }
+
         @Override
         public int compareTo(Place other) {
             int byTime = dueAt.compareTo(other.dueAt);
@@ -91,6 +99,6 @@ final class QueueHeads {
             return null;
         }
         Instant late = claimedAt.minus(LATE);
-        return dueAt.isBefore(late) ? new Place(dueAt, claim.job().id()) : new Place(late, "");
+        return dueAt.isBefore(late) ? Place.of(dueAt, claim.job().id()) : Place.of(late, "");
     }
 }

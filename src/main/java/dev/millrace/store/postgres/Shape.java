@@ -24,7 +24,7 @@ import org.jooq.impl.DSL;
  *
  * <p>What differs between executions are its parameters, which have names ({@link Binds}); all else is inlined: a value that
  * was bound without a name would be that of the first caller for ever, and is refused. Each parameter is rendered and bound
- * by jOOQ as it would be within the statement, so its type is sent and converted in the same way. But the statement is composed
+ * by jOOQ as it would be within the statement, so its type is sent and converted in the same way (arrays by {@link ArrayText}). But the statement is composed
  * while its parameters have no value, and must not be one that jOOQ renders otherwise for null.
  *
  * <p>Immutable, and safe for use by many threads.
@@ -99,8 +99,9 @@ final class Shape {
 
     /** A parameter, and the types that its values have: jOOQ would make one of each anew for every value. */
     private record Slot<T>(Param<T> parameter, DataType<T> notNull, DataType<T> ofNull) {
-        static <T> Slot<T> of(Param<T> parameter) {
-            DataType<T> type = parameter.getDataType();
+        /** @param sql what it is rendered as */
+        static <T> Slot<T> of(Param<T> parameter, String sql) {
+            DataType<T> type = ArrayText.of(parameter.getDataType(), sql);
             return new Slot<>(parameter, type.notNull(), type.null_());
         }
 
@@ -135,7 +136,7 @@ final class Shape {
                             + " has to be inlined, or to be a parameter with a name: " + sql);
                 }
                 String alone = dsl.render(parameter);
-                found.add(new Hole(Slot.of(parameter), sql.length() - alone.length(), alone));
+                found.add(new Hole(Slot.of(parameter, alone), sql.length() - alone.length(), alone));
             }
         }
     }
