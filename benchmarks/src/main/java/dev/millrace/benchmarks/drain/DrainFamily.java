@@ -97,9 +97,9 @@ public final class DrainFamily implements Family {
     }
 
     private static Drained run(Bench bench, Entry entry, int round) throws Exception {
-        int jobs = jobs(bench.size(), entry.contender());
-        int oneByOne = entry.processes() > 1 ? 0 : Math.min(bench.size().of(10, 100, 1_000), jobs / 2);
-        Drained drained = new DrainRun(bench, entry.contender(), entry.processes(), jobs, oneByOne)
+        int oneByOne = entry.processes() > 1 ? 0 : bench.size().of(10, 100, 1_000);
+        DrainPortions portions = DrainPortions.of(jobs(bench.size(), entry.contender()), oneByOne);
+        Drained drained = new DrainRun(bench, entry.contender(), entry.processes(), portions)
                 .run(entry.processes() + "_" + round);
         bench.say(entry.contender() + ", " + entry.processes() + ": " + Numbers.text(drained.rate()) + " jobs/s, "
                 + Numbers.text(drained.secondHalfRate()) + " in the second half");
