@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 
 /** What a run finds, while it runs. For one thread. */
 public final class Results {
@@ -46,10 +47,25 @@ public final class Results {
      * @param of of what; more may be said of it
      */
     public Measurement measurement(String name, Map<String, String> of) {
-        return measurements.stream()
-                .filter(one -> one.name().equals(name) && one.of().entrySet().containsAll(of.entrySet()))
-                .findFirst()
+        return found(name, of)
                 .orElseThrow(() -> new CheckFailedException("There is no measurement \"" + name + "\" of " + of));
+    }
+
+    /**
+     * {@return the same; nothing where whoever it is of did not take part}
+     *
+     * @param name what
+     * @param of of what; more may be said of it
+     */
+    public Optional<Measurement> found(String name, Map<String, String> of) {
+        return measurements(name).stream()
+                .filter(one -> one.of().entrySet().containsAll(of.entrySet()))
+                .findFirst();
+    }
+
+    /** {@return what was measured so far under this name, in its order} */
+    public List<Measurement> measurements(String name) {
+        return measurements.stream().filter(one -> one.name().equals(name)).toList();
     }
 
     /**

@@ -23,12 +23,8 @@ import org.jspecify.annotations.Nullable;
 /** Queues of jobs that do nothing, drained by Millrace and by others, in alternation, on the same server. */
 public final class DrainFamily implements Family {
     /** Those of the smallest size. */
-    private static final Set<String> FEW =
-            Set.of("floor, 50 at a time", "Millrace tuned", "db-scheduler tuned", "JobRunr tuned", "Quartz tuned");
-
-    private static final int ROUNDS = 5;
-    private static final int ROUNDS_OF_SEVERAL = 3;
-    private static final int SLOW_ROUNDS = 2;
+    private static final Set<String> FEW = Set.of(
+            "floor, 50 at a time", Contenders.MILLRACE_TUNED, Contenders.DB_SCHEDULER, "JobRunr tuned", "Quartz tuned");
 
     private final @Nullable List<Contender> contenders;
 
@@ -54,32 +50,35 @@ public final class DrainFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(12);
+        return Duration.ofMinutes(14);
     }
-
-    private record Entry(Contender contender, int processes) {}
 
     @Override
     public void run(Bench bench) throws Exception {
         Setting.checkServer(bench);
         List<Contender> all = contenders(bench);
         Setting.note(bench, all);
-        Map<Entry, List<Drained>> found = new LinkedHashMap<>();
-        all.forEach(contender -> found.put(new Entry(contender, 1), new ArrayList<>()));
-        int several = bench.size().of(2, 2, 4);
-        all.stream()
-                .filter(contender -> contender.several() && bench.size() != Size.TINY)
-                .forEach(contender -> found.put(new Entry(contender, several), new ArrayList<>()));
-        for (int round = 0; round < ROUNDS; round++) {
-            for (Map.Entry<Entry, List<Drained>> one : Turns.order(found.entrySet(), round)) {
-                if (round < rounds(bench.size(), one.getKey())) {
+        Map<DrainEntry, List<Drained>> found = new LinkedHashMap<>();
+        DrainEntry.all(all, bench.size()).forEach(entry -> found.put(entry, new ArrayList<>()));
+        int rounds = found.keySet().stream()
+                .mapToInt(entry -> entry.rounds(bench.size()))
+                .max()
+                .orElseThrow();
+        for (int round = 0; round < rounds; round++) {
+            for (Map.Entry<DrainEntry, List<Drained>> one : Turns.order(found.entrySet(), round)) {
+                if (round < one.getKey().rounds(bench.size())) {
                     one.getValue().add(run(bench, one.getKey(), round));
                 }
             }
         }
-        found.forEach((entry, rounds) -> keep(bench, entry, rounds));
-        compare(bench, found, Contenders.DB_SCHEDULER);
-        compare(bench, found, Contenders.PG_BOSS);
+        keep(bench.results(), found);
+        DrainTargets.add(bench.results(), DrainEntry.usual(bench.size()));
+    }
+
+    static void keep(Results results, Map<DrainEntry, List<Drained>> found) {
+        found.forEach((entry, rounds) -> keep(results, entry, rounds));
+        compare(results, found, Contenders.DB_SCHEDULER);
+        compare(results, found, Contenders.PG_BOSS);
     }
 
     private List<Contender> contenders(Bench bench) throws IOException, InterruptedException {
@@ -91,29 +90,16 @@ public final class DrainFamily implements Family {
                 .toList();
     }
 
-    private static int rounds(Size size, Entry entry) {
-        int most = entry.contender().slow() ? SLOW_ROUNDS : entry.processes() > 1 ? ROUNDS_OF_SEVERAL : ROUNDS;
-        return size.of(1, 1, most);
-    }
-
-    private static Drained run(Bench bench, Entry entry, int round) throws Exception {
-        int jobs = jobs(bench.size(), entry.contender());
-        int oneByOne = entry.processes() > 1 ? 0 : Math.min(bench.size().of(10, 100, 1_000), jobs / 2);
-        Drained drained = new DrainRun(bench, entry.contender(), entry.processes(), jobs, oneByOne)
-                .run(entry.processes() + "_" + round);
-        bench.say(entry.contender() + ", " + entry.processes() + ": " + Numbers.text(drained.rate()) + " jobs/s, "
-                + Numbers.text(drained.secondHalfRate()) + " in the second half");
+    private static Drained run(Bench bench, DrainEntry entry, int round) throws Exception {
+        Drained drained = new DrainRun(bench, entry.contender(), entry.processes(), entry.portions(bench.size()))
+                .run(entry.processes() + "_" + entry.jobs() + "_" + round);
+        bench.say(entry + ": " + Numbers.text(drained.rate()) + " jobs/s, " + Numbers.text(drained.secondHalfRate())
+                + " in the second half");
         return drained;
     }
 
-    private static int jobs(Size size, Contender contender) {
-        int jobs = size.of(60, 400, 20_000);
-        return contender.mostJobs() < Integer.MAX_VALUE ? Math.min(jobs, size.of(16, 32, contender.mostJobs())) : jobs;
-    }
-
-    private static void keep(Bench bench, Entry entry, List<Drained> rounds) {
-        Map<String, String> of = of(entry, jobs(bench.size(), entry.contender()));
-        Results results = bench.results();
+    private static void keep(Results results, DrainEntry entry, List<Drained> rounds) {
+        Map<String, String> of = entry.of();
         add(results, "drain", of, "jobs/s", rounds, Drained::rate);
         add(results, "drain, second half", of, "jobs/s", rounds, Drained::secondHalfRate);
         add(results, "first handler", of, "s", rounds, Drained::firstSeconds);
@@ -123,12 +109,12 @@ public final class DrainFamily implements Family {
         add(results, "drain, transactions", of, "per job", rounds, Drained::transactions);
         add(results, "drain, processor time", of, "ms/job", rounds, Drained::processorMillis);
         add(results, "run again", of, "jobs", rounds, Drained::repeated);
-        if (entry.processes() == 1) {
+        if (entry.showsSubmissions()) {
             add(results, "submit one by one", of, "jobs/s", rounds, Drained::oneRate);
             add(results, "submit in bulk", of, "jobs/s", rounds, Drained::manyRate);
             add(results, "submit one by one, WAL", of, "B/job", rounds, Drained::oneWal);
             add(results, "submit in bulk, WAL", of, "B/job", rounds, Drained::manyWal);
-            add(results, "submit to success, WAL", of, "B/job", rounds, one -> one.oneWal() + one.wal());
+            add(results, DrainTargets.WAL, of, "B/job", rounds, one -> one.oneWal() + one.wal());
         }
     }
 
@@ -142,37 +128,17 @@ public final class DrainFamily implements Family {
         results.add(name, of, unit, rounds.stream().map(value::applyAsDouble).toList());
     }
 
-    private static Map<String, String> of(Entry entry, int jobs) {
-        Map<String, String> of = new LinkedHashMap<>();
-        of.put("system", entry.contender().name());
-        of.put("processes", Integer.toString(entry.processes()));
-        of.put("jobs", Integer.toString(jobs));
-        return of;
-    }
-
-    /**
-     * Rounds are compared one by one, since what disturbs a round disturbs all who take part in it; and only those with the same
-     * number of jobs, since the first ones are the slowest.
-     */
-    private static void compare(Bench bench, Map<Entry, List<Drained>> found, String against) {
-        found.forEach((entry, rounds) -> {
-            int jobs = jobs(bench.size(), entry.contender());
-            List<Drained> base = found.entrySet().stream()
-                    .filter(one -> one.getKey().contender().name().equals(against))
-                    .filter(one -> one.getKey().processes() == entry.processes())
-                    .filter(one -> jobs(bench.size(), one.getKey().contender()) == jobs)
-                    .map(Map.Entry::getValue)
-                    .findFirst()
-                    .orElse(List.of());
-            if (!base.isEmpty()) {
-                Map<String, String> of = new LinkedHashMap<>();
-                of.put("system", entry.contender().name());
-                of.put("processes", Integer.toString(entry.processes()));
-                of.put("jobs", Integer.toString(jobs));
-                of.put("against", against);
-                bench.results().add("drain, ratio", of, "times", Turns.ratios(rates(rounds), rates(base)));
-            }
-        });
+    /** Rounds are compared one by one, since what disturbs a round disturbs all who take part in it. */
+    private static void compare(Results results, Map<DrainEntry, List<Drained>> found, String against) {
+        found.forEach((entry, rounds) -> found.entrySet().stream()
+                .filter(one -> one.getKey().contender().name().equals(against))
+                .filter(one -> one.getKey().comparesWith(entry))
+                .findFirst()
+                .ifPresent(base -> results.add(
+                        DrainTargets.RATIO,
+                        DrainTargets.against(entry.of(), against),
+                        "times",
+                        Turns.ratios(rates(rounds), rates(base.getValue())))));
     }
 
     private static List<Double> rates(List<Drained> rounds) {

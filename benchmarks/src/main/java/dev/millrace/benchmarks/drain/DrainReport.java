@@ -13,6 +13,9 @@ import java.util.Map;
 /** The tables of the drain. */
 final class DrainReport {
     private static final String PLOT = "drain.svg";
+    private static final String LARGER_TOO =
+            " Who is there twice has also drained a queue that is so large that its process is"
+                    + " warm for most of it; what a job costs, and submissions, are those of the smaller one.";
 
     private final FamilyResults results;
 
@@ -25,7 +28,9 @@ final class DrainReport {
                 .append(Setting.CONCURRENCY)
                 .append(
                         " handlers at a time. The drain counts from a cold start, with connections open; its second half"
-                                + " is warmer. A ratio is only given to whoever drained as many jobs.\n\n")
+                                + " is warmer. A ratio is only given to whoever drained as many jobs.")
+                .append(isLargerToo() ? LARGER_TOO : "")
+                .append("\n\n")
                 .append(drains("1"))
                 .append("\n")
                 .append(Markdown.plot("Jobs a second in the second half of a drain", PLOT));
@@ -43,7 +48,8 @@ final class DrainReport {
                 .append("\nSubmitting, by one thread:\n\n")
                 .append(submissions())
                 .append("\nWhat has to be known when comparing:\n\n")
-                .append(PeerNotes.of(results));
+                .append(PeerNotes.of(results))
+                .append(PeerTargets.of(results));
         return new Rendering(text.toString(), Map.of(PLOT, plot()));
     }
 
@@ -53,6 +59,14 @@ final class DrainReport {
                 .filter(one -> "1".equals(one.of().get("processes")))
                 .forEach(one -> plot.bar(system(one) + ", " + one.of().getOrDefault("jobs", ""), one.median()));
         return plot.svg();
+    }
+
+    private boolean isLargerToo() {
+        List<String> systems = results.measurements("drain").stream()
+                .filter(one -> "1".equals(one.of().get("processes")))
+                .map(DrainReport::system)
+                .toList();
+        return systems.stream().distinct().count() < systems.size();
     }
 
     private List<String> several() {
@@ -73,30 +87,29 @@ final class DrainReport {
         Markdown table = new Markdown(head.toArray(String[]::new));
         for (Measurement drain : results.measurements("drain")) {
             if (processes.equals(drain.of().get("processes"))) {
-                table.row(drainRow(drain, processes, against).toArray());
+                table.row(drainRow(drain, against).toArray());
             }
         }
         return table.toString();
     }
 
-    private List<Object> drainRow(Measurement drain, String processes, List<String> against) {
-        String system = system(drain);
+    private List<Object> drainRow(Measurement drain, List<String> against) {
         List<Object> row = new ArrayList<>(List.of(
-                system,
+                system(drain),
                 drain.of().getOrDefault("jobs", ""),
                 drain,
-                of("drain, second half", system, processes),
-                of("first handler", system, processes),
-                of("run again", system, processes)));
-        against.forEach(one -> row.add(ratio(system, processes, one)));
+                same("drain, second half", drain),
+                same("first handler", drain),
+                same("run again", drain)));
+        against.forEach(one -> row.add(ratio(drain, one)));
         return row;
     }
 
     /** Empty for whoever had another number of jobs. */
-    private Object ratio(String system, String processes, String against) {
-        Map<String, String> of = Map.of("system", system, "processes", processes, "against", against);
-        return results.measurements("drain, ratio").stream()
-                .filter(one -> one.of().entrySet().containsAll(of.entrySet()))
+    private Object ratio(Measurement drain, String against) {
+        Map<String, String> of = DrainTargets.against(drain.of(), against);
+        return results.measurements(DrainTargets.RATIO).stream()
+                .filter(one -> one.of().equals(of))
                 .findFirst()
                 .<Object>map(ratio -> ratio)
                 .orElse("");
@@ -111,36 +124,30 @@ final class DrainReport {
                 "WAL of the drain, B",
                 "full-page images, B",
                 "WAL with its submission, B");
-        for (String system : systems()) {
+        for (Measurement wal : results.measurements(DrainTargets.WAL)) {
             table.row(
-                    system,
-                    of("drain, processor time", system, "1"),
-                    of("drain, statements", system, "1"),
-                    of("drain, transactions", system, "1"),
-                    of("drain, WAL", system, "1"),
-                    of("drain, full-page images", system, "1"),
-                    of("submit to success, WAL", system, "1"));
+                    system(wal),
+                    same("drain, processor time", wal),
+                    same("drain, statements", wal),
+                    same("drain, transactions", wal),
+                    same("drain, WAL", wal),
+                    same("drain, full-page images", wal),
+                    wal);
         }
         return table.toString();
     }
 
     private String submissions() {
         Markdown table = new Markdown("", "one by one, jobs/s", "WAL, B", "in bulk, jobs/s", "WAL, B");
-        for (String system : systems()) {
+        for (Measurement one : results.measurements("submit one by one")) {
             table.row(
-                    system,
-                    of("submit one by one", system, "1"),
-                    of("submit one by one, WAL", system, "1"),
-                    of("submit in bulk", system, "1"),
-                    of("submit in bulk, WAL", system, "1"));
+                    system(one),
+                    one,
+                    same("submit one by one, WAL", one),
+                    same("submit in bulk", one),
+                    same("submit in bulk, WAL", one));
         }
         return table.toString();
-    }
-
-    private List<String> systems() {
-        return results.measurements("submit one by one").stream()
-                .map(DrainReport::system)
-                .toList();
     }
 
     private static String system(Measurement measurement) {
@@ -148,12 +155,13 @@ final class DrainReport {
     }
 
     private boolean isCompared(String against, String processes) {
-        return results.measurements("drain, ratio").stream()
+        return results.measurements(DrainTargets.RATIO).stream()
                 .anyMatch(one -> against.equals(one.of().get("against"))
                         && processes.equals(one.of().get("processes")));
     }
 
-    private Measurement of(String name, String system, String processes) {
-        return results.measurement(name, Map.of("system", system, "processes", processes));
+    /** Another measurement of the same system, processes and number of jobs. */
+    private Measurement same(String name, Measurement one) {
+        return results.measurement(name, one.of());
     }
 }

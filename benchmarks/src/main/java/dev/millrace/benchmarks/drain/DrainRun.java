@@ -25,18 +25,15 @@ final class DrainRun {
     private final Contender contender;
     private final int processes;
     private final int jobs;
-    private final int oneByOne;
+    private final DrainPortions portions;
 
-    /**
-     * @param jobs how many
-     * @param oneByOne how many of them are submitted each by itself
-     */
-    DrainRun(Bench bench, Contender contender, int processes, int jobs, int oneByOne) {
+    /** @param portions how many jobs, and how they are submitted */
+    DrainRun(Bench bench, Contender contender, int processes, DrainPortions portions) {
         this.bench = bench;
         this.contender = contender;
         this.processes = processes;
-        this.jobs = jobs;
-        this.oneByOne = oneByOne;
+        this.jobs = portions.jobs();
+        this.portions = portions;
     }
 
     private record Submitted(double oneSeconds, double manySeconds, Wal oneWal, Wal manyWal) {}
@@ -60,13 +57,19 @@ final class DrainRun {
     private Submitted submit(BenchDatabase database, ServerStatistics statistics) throws Exception {
         try (Peer submitter = contender.submitter(database)) {
             Setting.settle(database);
+            one(submitter, 0, portions.oneByOne());
             String begin = statistics.walPosition();
-            double one = oneByOne == 0 ? 0 : submitter.one(0, oneByOne);
+            double one = one(submitter, portions.oneByOne(), portions.oneEnd());
             Wal oneWal = statistics.walSince(begin);
+            submitter.many(portions.oneEnd(), portions.manyBegin());
             begin = statistics.walPosition();
-            double many = submitter.many(oneByOne, jobs);
+            double many = submitter.many(portions.manyBegin(), jobs);
             return new Submitted(one, many, oneWal, statistics.walSince(begin));
         }
+    }
+
+    private static double one(Peer submitter, int from, int to) throws IOException, InterruptedException {
+        return from == to ? 0 : submitter.one(from, to);
     }
 
     private Drained drain(BenchDatabase database, ServerStatistics statistics, Submitted submitted) throws Exception {
@@ -185,12 +188,12 @@ final class DrainRun {
 
     private Drained result(Submitted submitted, long start, Finish finish, Costs costs, Runs runs) {
         bench.results().check(contender.name() + ": different jobs that were run", (long) jobs, runs.different());
-        double many = jobs - oneByOne;
+        double many = portions.many();
         long half = runs.times().get(jobs / 2);
         return new Drained(
-                oneByOne / submitted.oneSeconds(), // no number if none were; nobody asks for it then
+                portions.oneByOne() / submitted.oneSeconds(), // no number if none were; nobody asks for it then
                 many / submitted.manySeconds(),
-                submitted.oneWal().bytes() / (double) oneByOne,
+                submitted.oneWal().bytes() / (double) portions.oneByOne(),
                 submitted.manyWal().bytes() / many,
                 jobs * 1e6 / (finish.at() - start),
                 (jobs - jobs / 2) * 1e6 / (finish.at() - half),

@@ -3,8 +3,9 @@ package dev.millrace.benchmarks.drain;
 /**
  * What one drain has shown.
  *
- * @param oneRate jobs submitted a second, each in a transaction of its own; no number if none were
- * @param manyRate jobs submitted a second in bulk
+ * @param oneRate jobs submitted a second, each in a transaction of its own, after as many that don't count; no number if none
+ *     were
+ * @param manyRate jobs submitted a second in bulk, after some that don't count
  * @param oneWal bytes of WAL for each job of those submitted by itself, without full-page images
  * @param manyWal the same of those submitted in bulk
  * @param rate jobs a second from the moment that workers are told to start until all are finished

@@ -9,6 +9,7 @@ import dev.millrace.benchmarks.Rendering;
 import dev.millrace.benchmarks.Size;
 import dev.millrace.benchmarks.Turns;
 import dev.millrace.benchmarks.peers.Contender;
+import dev.millrace.benchmarks.peers.Contenders;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +27,7 @@ public final class LatencyFamily implements Family {
     private static final int LEAST_BEYOND = 2;
 
     /** Those of the smallest size. */
-    private static final Set<String> FEW = Set.of("Millrace, woken", "db-scheduler, same process");
+    private static final Set<String> FEW = Set.of(Contenders.MILLRACE_WOKEN, "db-scheduler, same process");
 
     private final @Nullable List<Contender> contenders;
 
@@ -77,6 +78,7 @@ public final class LatencyFamily implements Family {
             }
         }
         found.forEach((contender, rounds) -> keep(bench, contender, rounds));
+        LatencyTargets.add(bench.results());
     }
 
     private static List<Double> run(Bench bench, Contender contender, int round) throws Exception {
@@ -100,7 +102,7 @@ public final class LatencyFamily implements Family {
         of.put("mean pause", meanMillis(bench.size(), contender) + " ms");
         List<Double> medians =
                 rounds.stream().map(round -> Quantiles.of(round).median()).toList();
-        bench.results().add("latency, p50", of, "ms", medians);
+        bench.results().add(LatencyTargets.MEDIAN, of, "ms", medians);
         SHARES.forEach((name, share) -> {
             if (millis.size() - Math.ceil(share * millis.size()) >= LEAST_BEYOND) {
                 bench.results().add("latency, " + name, of, "ms", List.of(quantiles.at(share)));

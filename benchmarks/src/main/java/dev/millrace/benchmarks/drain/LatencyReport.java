@@ -17,7 +17,7 @@ final class LatencyReport {
         Markdown table =
                 new Markdown("", "submitted by", "jobs", "mean pause", "p50, ms", "p95, ms", "p99, ms", "longest, ms");
         BarPlot plot = new BarPlot("From commit to handler, median", "ms");
-        for (Measurement median : results.measurements("latency, p50")) {
+        for (Measurement median : results.measurements(LatencyTargets.MEDIAN)) {
             Map<String, String> of = median.of();
             String system = of.getOrDefault("system", "");
             table.row(
@@ -36,7 +36,8 @@ final class LatencyReport {
                         + " median is that of each round, all else of all rounds together.\n\n" + table + "\n"
                         + Markdown.plot("How soon single jobs are begun", PLOT)
                         + "\nWhat has to be known when comparing:\n\n"
-                        + PeerNotes.of(results);
+                        + PeerNotes.of(results)
+                        + PeerTargets.of(results);
         return new Rendering(text, Map.of(PLOT, plot.svg()));
     }
 

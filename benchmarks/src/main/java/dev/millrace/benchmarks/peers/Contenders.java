@@ -10,6 +10,15 @@ import java.util.Optional;
 
 /** Who takes part, and what has to be known of each. Both as it comes and as its own documentation advises for the task. */
 public final class Contenders {
+    /** What the names of all that are Millrace begin with. */
+    public static final String MILLRACE_NAME = "Millrace";
+
+    /** The one for many short jobs. */
+    public static final String MILLRACE_TUNED = "Millrace tuned";
+
+    /** The one that a submission wakes; all else is as it comes. */
+    public static final String MILLRACE_WOKEN = "Millrace, woken";
+
     /** The one that ratios are against, among libraries for the JVM. */
     public static final String DB_SCHEDULER = "db-scheduler tuned";
 
@@ -82,8 +91,8 @@ public final class Contenders {
         List<Contender> all = new ArrayList<>(List.of(
                 of("floor, 1 at a time", "floor-1", floor("1")).withAtMost(FEWER),
                 of("floor, 50 at a time", "floor-50", floor("50")).inSeveralProcesses(),
-                of("Millrace", "millrace", millrace("as it comes")).withAtMost(FEWER),
-                of("Millrace tuned", "millrace-tuned", millraceTuned()).inSeveralProcesses(),
+                of(MILLRACE_NAME, "millrace", millrace("as it comes")).withAtMost(FEWER),
+                of(MILLRACE_TUNED, "millrace-tuned", millraceTuned()).inSeveralProcesses(),
                 of("db-scheduler", "db-scheduler", dbScheduler()).withAtMost(FEWER),
                 of(DB_SCHEDULER, "db-scheduler-tuned", dbSchedulerTuned()).inSeveralProcesses(),
                 of("JobRunr", "jobrunr", jobRunr("as it comes, so a poll each 15 s"))
@@ -109,7 +118,8 @@ public final class Contenders {
     /** {@return who picks up single jobs} */
     public List<Contender> latency() {
         List<Contender> all = new ArrayList<>(List.of(
-                of("Millrace, woken", "millrace-wake-ups", millrace("with wake-ups")),
+                of(MILLRACE_WOKEN, "millrace-wake-ups", millrace("with wake-ups")),
+                of("Millrace tuned, woken", "millrace-tuned", millraceTuned()),
                 of("Millrace, polling each 0.5 s", "millrace-poll", millrace("polls each 0.5 s")),
                 of("Millrace, polling each 5 s", "millrace", millrace("as it comes, so a poll each 5 s"))
                         .withAtMost(FEW_POLLS),
@@ -149,9 +159,9 @@ public final class Contenders {
         return new About(
                 NO_VERSION,
                 settings,
-                "Keeps finished jobs, with their history, for 7 days. A claim takes as many jobs as there are free slots;"
-                        + " the start of each handler and each outcome are a statement with a commit of their own, and a"
-                        + " slot waits for both. Heartbeats each 30 s.",
+                "Keeps finished jobs, with their history, for 7 days. A claim takes as many jobs as there are free slots."
+                        + " Handlers of jobs that were just claimed begin without a statement; each outcome is a statement with"
+                        + " a commit of its own, for which a slot waits. Heartbeats each 30 s.",
                 MILLRACE);
     }
 
@@ -160,10 +170,9 @@ public final class Contenders {
                 NO_VERSION,
                 "prefetch 300, outcome buffer of 200 within 20 ms, wake-ups",
                 "Keeps finished jobs, with their history, for 7 days. Claims 300 jobs ahead (db-scheduler, tuned: up to 320)."
-                        + " Handlers of jobs that were just claimed begin without a statement; up to 200 outcomes are committed"
-                        + " together, and no slot waits for them, so a kill repeats more jobs. Wake-ups put a NOTIFY into each"
-                        + " submission."
-                        + " Heartbeats each 30 s.",
+                        + " Handlers of jobs that were just claimed begin without a statement, as they do untuned. Up to 200"
+                        + " outcomes are committed together, and no slot waits for them, so a kill repeats more jobs. Wake-ups"
+                        + " put a NOTIFY into each submission. Heartbeats each 30 s.",
                 MILLRACE);
     }
 

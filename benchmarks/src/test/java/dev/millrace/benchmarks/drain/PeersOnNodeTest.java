@@ -39,6 +39,7 @@ class PeersOnNodeTest {
         PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8);
         FamilyResults results = new Runs(null, Size.TINY, folder, nowhere).run(new DrainFamily(some));
         assertThat(results.measurements("drain")).hasSize(2).allMatch(drain -> drain.median() > 0);
+        assertThat(results.targets()).isEmpty();
     }
 
     /** Those of the lock file of this build: others would be replaced. */
