@@ -50,7 +50,7 @@ public final class DrainFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(14);
+        return Duration.ofMinutes(13);
     }
 
     @Override

@@ -59,7 +59,7 @@ public final class LatencyFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(8);
+        return Duration.ofMinutes(10);
     }
 
     @Override
@@ -83,7 +83,8 @@ public final class LatencyFamily implements Family {
 
     private static List<Double> run(Bench bench, Contender contender, int round) throws Exception {
         int samples = Math.min(bench.size().of(5, 20, 100), contender.mostJobs());
-        int warmUp = Math.min(bench.size().of(1, 10, 20), samples);
+        int warmUp =
+                contender.slow() ? bench.size().of(1, 10, 20) : bench.size().of(1, 100, 1_000);
         return new LatencyRun(bench, contender, warmUp, samples, meanMillis(bench.size(), contender)).run(round);
     }
 

@@ -32,8 +32,9 @@ final class LatencyReport {
             plot.bar(system, Math.max(0, median.median()));
         }
         String text =
-                "From the return of a submission to the begin of its handler; jobs come at random, in each round as many. The"
-                        + " median is that of each round, all else of all rounds together.\n\n" + table + "\n"
+                "From the return of a submission to the begin of its handler, of processes that have run a thousand jobs before"
+                        + " (twenty where polls are 5 s apart); jobs come at random, in each round as many. The median is that"
+                        + " of each round, all else of all rounds together.\n\n" + table + "\n"
                         + Markdown.plot("How soon single jobs are begun", PLOT)
                         + "\nWhat has to be known when comparing:\n\n"
                         + PeerNotes.of(results)

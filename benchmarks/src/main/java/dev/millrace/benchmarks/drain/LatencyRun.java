@@ -15,7 +15,6 @@ import java.util.concurrent.TimeUnit;
 final class LatencyRun {
     private static final long PATIENCE_SECONDS = 120;
     private static final int LOOK_MILLIS = 5;
-    private static final int WARM_UP_MILLIS = 50;
     private static final long SEED = 20;
 
     private final Bench bench;
@@ -25,7 +24,7 @@ final class LatencyRun {
     private final int meanMillis;
 
     /**
-     * @param warmUp how many jobs come before those that count
+     * @param warmUp how many jobs come before those that count, one after the other without pauses
      * @param samples how many count
      * @param meanMillis how long the pauses between them are in the mean
      */
@@ -55,10 +54,10 @@ final class LatencyRun {
     private List<Double> measure(BenchDatabase database, Peer worker, Peer submitter, int round) throws Exception {
         worker.work();
         worker.started();
-        submitter.paced(0, warmUp, WARM_UP_MILLIS, SEED + 2L * round);
+        submitter.one(0, warmUp);
         awaitCount(worker, warmUp);
         Setting.settle(database);
-        long[][] submitted = submitter.paced(warmUp, warmUp + samples, meanMillis, SEED + 2L * round + 1);
+        long[][] submitted = submitter.paced(warmUp, warmUp + samples, meanMillis, SEED + round);
         awaitCount(worker, warmUp + samples);
         awaitEnd(database);
         return latencies(submitted, worker.runs());

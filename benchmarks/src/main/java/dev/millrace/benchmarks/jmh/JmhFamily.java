@@ -50,7 +50,7 @@ public final class JmhFamily implements Family {
 
     @Override
     public Duration planned() {
-        return Duration.ofMinutes(7);
+        return Duration.ofMinutes(6);
     }
 
     /**
