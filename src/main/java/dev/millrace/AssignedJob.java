@@ -133,6 +133,13 @@ final class AssignedJob implements AutoCloseable {
             }
 
             @Override
+            public Map<Attempt, Pulse> startAll(Collection<Attempt> attempts) {
+                Map<Attempt, Pulse> answers = source.startAll(attempts);
+                answers.values().forEach(AssignedJob.this::heard);
+                return answers;
+            }
+
+            @Override
             public Pulse progress(Attempt attempt, @Nullable Double percent, @Nullable String phase) {
                 return heard(source.progress(attempt, percent, phase));
             }

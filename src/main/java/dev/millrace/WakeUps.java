@@ -32,9 +32,6 @@ final class WakeUps {
     private static final int UNHEARD_LIMIT = 3;
     private static final Duration LOOK = Duration.ofMillis(500);
 
-    /** Signals that come close to each other wake once more. */
-    private static final long TOGETHER_MILLIS = 20;
-
     /**
      * Lengths of time.
      *
@@ -44,6 +41,28 @@ final class WakeUps {
      */
     record Pace(Duration quiet, Duration answer, Duration reconnect) {
         static final Pace DEFAULT = new Pace(Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofSeconds(1));
+    }
+
+    /**
+     * How often signals wake: each does at once, but where they come fast, a few after the first wait for others, so that workers
+     * look 50 times a second for jobs, and not once for each. For one thread.
+     */
+    static final class Often {
+        private static final long BETWEEN = TimeUnit.MILLISECONDS.toNanos(20);
+        private static final long AHEAD = 5 * BETWEEN;
+
+        /** When the next one would come if all came evenly. */
+        private long next;
+
+        Often(long now) {
+            next = now;
+        }
+
+        /** One came at this time. Returns how long the next one is to wait. */
+        long pause(long now) {
+            next = Math.max(next - now, 0) + now + BETWEEN;
+            return Math.max(next - now - AHEAD, 0);
+        }
     }
 
     private record Subscription(Set<String> queues, Runnable wakeUp) {
@@ -180,12 +199,13 @@ final class WakeUps {
                 subscriptions.forEach(Subscription::wake); // what came in meanwhile
                 listening = true;
                 long heardAt = System.nanoTime();
+                Often often = new Often(heardAt);
                 while (running()) {
                     Heard heard = connection.await(LOOK);
                     if (!heard.isEmpty()) {
                         heardAt = System.nanoTime();
                         tell(heard);
-                        Thread.sleep(TOGETHER_MILLIS);
+                        TimeUnit.NANOSECONDS.sleep(often.pause(heardAt));
                     } else if (System.nanoTime() - heardAt > pace.quiet.toNanos()) {
                         if (!hearsItself(connection)) {
                             LOG.info("No signals arrive on the connection for wake-ups any more: it is replaced."

@@ -58,7 +58,8 @@ public interface JobStore {
      * @param changed the same job as it should be
      * @param retryDelay how long until the next attempt; zero or longer
      * @return whether the change was made; false if the job has changed since, or is gone. Where an answer of the database
-     *     was lost and others have changed the job meanwhile, false as well: read it again
+     *     was lost and others have changed the job meanwhile, false as well: read it again. A worker changes a job too, when
+     *     it claims, starts and ends it; the start comes once the handler has run for a second, or reports progress
      * @throws dev.millrace.job.InvalidJobException if {@code changed} changes what is not the writer's to change
      */
     boolean compareAndSet(Job read, Job changed, Duration retryDelay);

@@ -8,6 +8,6 @@ public enum Pulse {
     CANCELLATION_REQUESTED,
     /** The job has ended, was given to another attempt, or is gone: nothing was written, and nothing more will be. */
     LOST,
-    /** Someone else's transaction holds the row, so nothing is known: try again. Only a beat answers this. */
+    /** Someone else's transaction holds the row, so nothing is known: try again. Only what waits for no row answers this. */
     BUSY
 }

@@ -2,6 +2,7 @@ package dev.millrace.store;
 
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -23,8 +24,8 @@ public interface WorkSource {
     List<Claim> claim(ClaimRequest request);
 
     /**
-     * What a claim took whose answer was lost: the claimed jobs that carry one of these tokens and that nobody has
-     * started yet. Counts no attempt.
+     * What a claim took whose answer was lost: the claimed jobs that carry one of these tokens and that are not
+     * shown as running yet. Counts no attempt.
      *
      * @param tokens the tokens of the unanswered request
      * @return the jobs that it took
@@ -41,12 +42,26 @@ public interface WorkSource {
     Map<Attempt, Pulse> beat(Collection<Attempt> attempts);
 
     /**
-     * The attempt's handler is about to start, or has: {@code Provisioning} becomes {@code Running}.
+     * The attempt's handler is about to start: {@code Provisioning} becomes {@code Running}. Waits for a row that another
+     * transaction holds.
      *
      * @param attempt the attempt
      * @return what the job says to it
      */
     Pulse start(Attempt attempt);
+
+    /**
+     * The same for attempts, of one job at most once, whose handlers have started already. What is kept in PostgreSQL does it
+     * in statements of at most 50 and, like {@link #beat}, waits for no row: one that another transaction holds is {@link Pulse#BUSY}.
+     *
+     * @param attempts attempts that were claimed here
+     * @return an answer for each attempt
+     */
+    default Map<Attempt, Pulse> startAll(Collection<Attempt> attempts) {
+        Map<Attempt, Pulse> answers = new LinkedHashMap<>();
+        attempts.forEach(attempt -> answers.put(attempt, start(attempt)));
+        return answers;
+    }
 
     /**
      * Reports progress; a sign of life as well. What makes progress runs: {@code Provisioning} becomes {@code Running}.

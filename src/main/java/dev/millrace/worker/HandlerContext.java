@@ -118,6 +118,7 @@ final class HandlerContext implements JobContext {
             }
             case CANCELLATION_REQUESTED -> {
                 attempt.beats().answered(asked);
+                attempt.startIsKnown();
                 attempt.stop(StopReason.CANCELLED);
             }
             case LOST -> throw lost();

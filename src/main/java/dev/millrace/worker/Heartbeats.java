@@ -10,7 +10,6 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -37,8 +36,8 @@ import org.slf4j.LoggerFactory;
  * say that a job is lost, and after an outage the sweep waits, so most are not. When beats are answered again the worker
  * claims again.
  *
- * <p>Where outcomes are gathered, handlers of jobs that were just claimed begin without a word to the database; for those
- * that still run after a second this loop has it told that they do.
+ * <p>Handlers of jobs that were just claimed begin without a word to the database ({@link LateStart}); of those that still run
+ * after a second this loop tells it, all at once, and waits for no row either.
  *
  * <p>An attempt is beaten for from its claim on, also while it waits for a thread, until its outcome is written.
  */
@@ -49,8 +48,6 @@ final class Heartbeats implements Runnable {
 
     private final RunningAttempts attempts;
     private final WorkSource source;
-    private final WorkSource claims;
-    private final Executor starts;
     private final Health health;
     private final Ticker ticker;
     private final long retryDelay;
@@ -62,17 +59,13 @@ final class Heartbeats implements Runnable {
     private boolean outage; // said once, not at each repetition
 
     /**
-     * @param source beats are sent to it
-     * @param claims jobs are started by it
-     * @param starts where they are
+     * @param source beats are sent to it, and which handlers run
      * @param onRecovery called when beats are answered again after they had failed for too long
      * @param onCancellation called when someone wants an attempt's job cancelled, once for each
      */
     Heartbeats(
             RunningAttempts attempts,
             WorkSource source,
-            WorkSource claims,
-            Executor starts,
             Health health,
             Ticker ticker,
             WorkerSettings settings,
@@ -80,8 +73,6 @@ final class Heartbeats implements Runnable {
             Consumer<RunningAttempt> onCancellation) {
         this.attempts = attempts;
         this.source = source;
-        this.claims = claims;
-        this.starts = starts;
         this.health = health;
         this.ticker = ticker;
         this.retryDelay = settings.beatRetryDelay().toNanos();
@@ -143,49 +134,51 @@ final class Heartbeats implements Runnable {
         return due.values();
     }
 
-    /**
-     * Has the database told that these run, whose handlers began without its knowing. On other threads, since that waits for a
-     * locked row, and beats wait for nothing.
-     */
+    /** Has the database told that these run, whose handlers began without its knowing. */
     private void startDue() {
         long now = ticker.now();
-        for (RunningAttempt attempt : attempts.all()) {
-            if (attempt.startDueAt() <= now && attempt.open()) {
-                attempt.startIsKnown(); // is about to be
-                try {
-                    starts.execute(() -> start(attempt));
-                } catch (Throwable e) {
-                    attempt.startIsDue(now + retryDelay);
-                    throw e;
-                }
-            }
-        }
+        List<RunningAttempt> due = attempts.all().stream()
+                .filter(attempt -> attempt.startDueAt() <= now && attempt.open())
+                .toList();
+        // One that completes its job holds the row, or has ended it.
+        due.stream().filter(RunningAttempt::isCompleting).forEach(RunningAttempt::startIsKnown);
+        start(due.stream().filter(attempt -> !attempt.isCompleting()).toList());
     }
 
-    private void start(RunningAttempt attempt) {
+    private void start(List<RunningAttempt> asked) {
+        if (asked.isEmpty()) {
+            return;
+        }
+        long now = ticker.now();
         try {
-            if (attempt.open() && !attempt.isCompleting()) {
-                long asked = ticker.now();
-                Pulse pulse = claims.start(attempt.attempt());
-                hear(attempt, pulse, asked);
+            Map<Attempt, Pulse> answers =
+                    source.startAll(asked.stream().map(RunningAttempt::attempt).toList());
+            for (RunningAttempt attempt : asked) {
+                Pulse pulse = answers.getOrDefault(attempt.attempt(), Pulse.BUSY);
+                hear(attempt, pulse, now);
                 if (pulse == Pulse.BUSY) {
                     startAgainSoon(attempt);
+                } else {
+                    attempt.startIsKnown();
                 }
             }
         } catch (Throwable e) {
+            if (asked.size() > 1 && !Failures.concernsAll(e)) {
+                asked.forEach(attempt -> start(List.of(attempt)));
+                return;
+            }
+            asked.forEach(this::startAgainSoon);
             Failures.survive(() -> {
-                health.trouble("Starting " + attempt, e);
+                health.trouble("Starting " + asked, e);
                 if (!Failures.concernsAll(e)) {
-                    LOG.warn("It is not known whether {} is started; that is asked again.", attempt, e);
+                    LOG.warn("It is not known whether {} is started; that is asked again.", asked, e);
                 }
             });
-            startAgainSoon(attempt);
         }
     }
 
     private void startAgainSoon(RunningAttempt attempt) {
         attempt.startIsDue(ticker.now() + retryDelay);
-        watch(attempt);
     }
 
     private void beat(Collection<RunningAttempt> asked) {

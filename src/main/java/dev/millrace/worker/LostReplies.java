@@ -102,6 +102,7 @@ final class LostReplies {
         }
         unanswered.answered(found, now);
         int fitting = Math.max(0, Math.min(found.size(), freeSlots));
+        // Only the claim of an assigned job has a token that is not known here; finding it is a sign of life.
         ToLongFunction<Claim> claimedAt = claim -> askedAt.getOrDefault(claim.token(), asked);
         intake.handBack(found.subList(fitting, found.size()), claimedAt, whyNot);
         intake.run(found.subList(0, fitting), claimedAt);

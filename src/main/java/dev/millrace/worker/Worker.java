@@ -88,16 +88,8 @@ public final class Worker implements AutoCloseable {
         JobLog jobLog = new JobLog(stores.logs(), health);
         this.outcomes =
                 new Outcomes(stores.outcomes(), jobLog, settings.outcomeBuffer(), threads.outcomes(), health, ticker);
-        this.heartbeats = new Heartbeats(
-                attempts,
-                stores.beats(),
-                source,
-                threads.starts(),
-                health,
-                ticker,
-                settings,
-                this::look,
-                this::cancelled);
+        this.heartbeats =
+                new Heartbeats(attempts, stores.beats(), health, ticker, settings, this::look, this::cancelled);
         this.deadlines = new Deadlines(attempts, outcomes, ticker, timings, threads.timer("deadlines"));
         HandlerServices services = new HandlerServices(
                 settings.name(), source, jobLog, stores.results(), settings.resultRetention(), codec, health, ticker);

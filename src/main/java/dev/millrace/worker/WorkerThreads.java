@@ -23,20 +23,17 @@ import org.slf4j.LoggerFactory;
 final class WorkerThreads {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerThreads.class);
     private static final long IDLE_SECONDS = 30;
-    private static final int MOST_STARTS = 4;
     private static final long AFTER_THROW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final String prefix;
     private final Executor handlers;
     private final ThreadPoolExecutor outcomes;
-    private final ThreadPoolExecutor starts;
     private final Runnable stopHandlers;
     private volatile boolean loopEnded;
 
     WorkerThreads(String worker, int concurrency) {
         this.prefix = "millrace-" + worker + "-";
         this.outcomes = pool("outcome-", concurrency);
-        this.starts = pool("start-", Math.min(concurrency, MOST_STARTS));
         ThreadFactory virtual = VirtualThreads.named(prefix + "handler-").orElse(null);
         if (virtual == null) {
             ThreadPoolExecutor pool = pool("handler-", concurrency);
@@ -56,11 +53,6 @@ final class WorkerThreads {
     /** Writes outcomes that can't be written on a handler's thread: at most one for each slot. */
     Executor outcomes() {
         return outcomes;
-    }
-
-    /** Tells the database of handlers that run: a few at a time, as each may wait for a locked row. */
-    Executor starts() {
-        return starts;
     }
 
     /** A thread for one of the worker's loops. What the loop throws doesn't end it: it begins anew after a moment. */
@@ -112,7 +104,6 @@ final class WorkerThreads {
     void stop() {
         stopHandlers.run();
         outcomes.shutdown();
-        starts.shutdown();
     }
 
     private ThreadPoolExecutor pool(String role, int size) {

@@ -13,11 +13,12 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A source that tells how the database answers to endings and progress, and that can turn deaf: then its beats, and they
- * alone, get no answer. So a worker can be made to write for an attempt of which no beat has told it that it is lost. It
+ * A source that tells how the database answers to endings and progress, and that can turn deaf: then its beats and starts,
+ * and they alone, get no answer. So a worker can be made to write for an attempt of which nothing has told it that it is lost. It
  * can also turn idle: then it has no jobs to be claimed.
  */
 final class WatchedSource implements WorkSource {
@@ -34,7 +35,7 @@ final class WatchedSource implements WorkSource {
         this.answers = answers;
     }
 
-    /** When this returns, no beat is on its way that was sent before. */
+    /** When this returns, no beat or start is on its way that was sent before. */
     void deaf(boolean value) {
         beating.lock();
         try {
@@ -71,12 +72,16 @@ final class WatchedSource implements WorkSource {
 
     @Override
     public Map<Attempt, Pulse> beat(Collection<Attempt> attempts) {
+        return unlessDeaf(() -> source.beat(attempts));
+    }
+
+    private <T> T unlessDeaf(Supplier<T> question) {
         beating.lock();
         try {
             if (deaf) {
                 throw new StoreUnavailableException("Deaf on purpose", null);
             }
-            return source.beat(attempts);
+            return question.get();
         } finally {
             beating.unlock();
         }
@@ -84,7 +89,12 @@ final class WatchedSource implements WorkSource {
 
     @Override
     public Pulse start(Attempt attempt) {
-        return source.start(attempt);
+        return unlessDeaf(() -> source.start(attempt));
+    }
+
+    @Override
+    public Map<Attempt, Pulse> startAll(Collection<Attempt> attempts) {
+        return unlessDeaf(() -> source.startAll(attempts));
     }
 
     @Override

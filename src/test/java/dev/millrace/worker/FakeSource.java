@@ -354,6 +354,14 @@ final class FakeSource implements WorkSource {
         });
     }
 
+    /** Waits for no row; those that aren't locked are started one by one. */
+    @Override
+    public Map<Attempt, Pulse> startAll(Collection<Attempt> attempts) {
+        Map<Attempt, Pulse> answers = new LinkedHashMap<>();
+        attempts.forEach(attempt -> answers.put(attempt, isLocked(attempt.jobId()) ? Pulse.BUSY : start(attempt)));
+        return answers;
+    }
+
     @Override
     public Pulse progress(Attempt attempt, Double percent, String phase) {
         return call(Op.PROGRESS, () -> {

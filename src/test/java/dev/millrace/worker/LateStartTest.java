@@ -74,19 +74,21 @@ class LateStartTest {
     }
 
     @Test
-    void jobThatReportsProgress_isShownAsRunning_andNotStartedAgain() throws InterruptedException {
-        CountDownLatch gate = fixture.tellingAfter(Duration.ofSeconds(2)).gate();
-        String id = source.submit("work");
-        start((payload, context) -> {
-            context.progress(50);
-            assertThat(source.status(id)).isEqualTo(JobStatus.RUNNING);
+    void jobThatReportsProgress_isShownAsRunning_andNotStartedAgain() {
+        CountDownLatch gate = fixture.tellingAfter(Duration.ofSeconds(3)).gate();
+        String telling = source.submit("work");
+        String silent = source.submit("work");
+        fixture.start(settings -> settings.withConcurrency(2), (payload, context) -> {
+            if (context.job().id().equals(telling)) {
+                context.progress(50);
+                assertThat(source.status(telling)).isEqualTo(JobStatus.RUNNING);
+            }
             WorkerFixture.await(gate);
         });
-        until(() -> source.status(id) == JobStatus.RUNNING);
-        TimeUnit.MILLISECONDS.sleep(2_200);
+        until(() -> source.status(silent) == JobStatus.RUNNING); // which was claimed at the same time
+        assertThat(source.calls(Op.START)).isOne();
         gate.countDown();
         until(source::allSucceeded);
-        assertThat(source.calls(Op.START)).isZero();
     }
 
     @Test
@@ -127,22 +129,20 @@ class LateStartTest {
         until(source::allSucceeded);
     }
 
-    /** As long as somebody has locked its row. */
+    /** It waits for no row, as beats don't, and so is asked again. */
     @Test
-    void startThatWaits_keepsNoBeatFromBeingSent() {
-        CountDownLatch locked = fixture.gate();
+    void startOfALockedRow_isRepeated_andKeepsNoOtherFromBeingStarted() {
         CountDownLatch gate = fixture.gate();
-        source.always(Op.START, Fault.gate(locked));
-        List<String> ids =
-                List.of(source.submit("work", WorkerFixture.BRISK), source.submit("work", WorkerFixture.BRISK));
+        String locked = source.submit("work", WorkerFixture.BRISK);
+        String free = source.submit("work", WorkerFixture.BRISK);
+        source.lock(locked, true);
         fixture.start(settings -> settings.withConcurrency(2), (payload, context) -> WorkerFixture.await(gate));
-        until(() -> source.calls(Op.START) == 2);
-        for (String id : ids) {
-            int beats = source.beatsFor(id);
-            until(() -> source.beatsFor(id) > beats + 5);
-        }
-        locked.countDown();
-        until(() -> source.status(ids.get(0)) == JobStatus.RUNNING && source.status(ids.get(1)) == JobStatus.RUNNING);
+        until(() -> source.status(free) == JobStatus.RUNNING);
+        int beats = source.beatsFor(locked);
+        until(() -> source.beatsFor(locked) > beats + 5);
+        assertThat(source.status(locked)).isEqualTo(JobStatus.PROVISIONING);
+        source.lock(locked, false);
+        until(() -> source.status(locked) == JobStatus.RUNNING);
         gate.countDown();
         until(source::allSucceeded);
     }
@@ -235,20 +235,20 @@ class LateStartTest {
     @Test
     void jobThatIsCancelledAfterItsClaim_isToldSo_withoutABeat() {
         String id = source.submit("work");
+        source.next(Op.START, Fault.before(() -> source.cancel(id)));
         start(endless());
-        until(() -> !started.isEmpty());
-        source.cancel(id);
         until(() -> source.status(id) == JobStatus.CANCELLED);
+        assertThat(started).containsExactly(id);
         assertThat(source.beatsFor(id)).isZero();
     }
 
     @Test
     void jobThatIsLostAfterItsClaim_isToldSo_withoutABeat() {
         String id = source.submit("work");
+        source.next(Op.START, Fault.before(() -> source.failElsewhere(id)));
         Worker worker = start(endless());
-        until(() -> !started.isEmpty());
-        source.failElsewhere(id);
-        until(() -> worker.status().running() == 0);
+        until(() -> source.calls(Op.START) == 1 && worker.status().running() == 0);
+        assertThat(started).containsExactly(id);
         assertThat(source.beatsFor(id)).isZero();
         assertThat(source.endings(id)).isEmpty();
     }
@@ -262,6 +262,7 @@ class LateStartTest {
         start((payload, context) -> WorkerFixture.await(gate));
         until(() -> source.calls(Op.CLAIM) > 0 && started.equals(List.of(first)));
         TimeUnit.MILLISECONDS.sleep(1_100);
+        until(() -> source.calls(Op.START) == 1);
         source.failElsewhere(second);
         gate.countDown();
         until(() -> source.status(first) == JobStatus.SUCCEEDED && source.calls(Op.START) == 2);

@@ -56,6 +56,26 @@ class LostReplyTest {
                 .containsExactlyElementsOf(source.claimRequests.get(0).tokens());
     }
 
+    /** By then it may have been taken for dead, and be someone else's. */
+    @Test
+    void jobThatIsFoundLate_isStartedFirst() {
+        fixture.tellingAfter(Duration.ofMillis(100));
+        source.next(Op.CLAIM, Fault.lostReply());
+        source.next(Op.RECOVER, Fault.down(), Fault.before(() -> sleep(200)));
+        source.submit("work");
+        fixture.start((payload, context) -> runs.addAndGet(source.calls(Op.START)));
+        until(source::allSucceeded);
+        assertThat(runs).as("starts before the handler began").hasValue(1);
+    }
+
+    private static void sleep(long millis) {
+        try {
+            TimeUnit.MILLISECONDS.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** No connection could be had, or the database has refused: then no job was taken, and none is looked for. */
     @Test
     void claimThatCertainlyTookNothing_isNotAskedAbout() {

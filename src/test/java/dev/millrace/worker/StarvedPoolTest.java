@@ -71,7 +71,7 @@ class StarvedPoolTest {
     }
 
     /**
-     * Whoever gets a connection keeps it for three timeouts; those who get none, or whose jobs can't even be started, try on. The reconciler is another process's, with
+     * Whoever gets a connection keeps it for three timeouts; those who get none try on. The reconciler is another process's, with
      * connections of its own, and has watched for long enough to trust what it sees.
      */
     @Test

@@ -5,8 +5,10 @@ import static dev.millrace.SubmitOption.id;
 import static dev.millrace.SubmitOption.maxDuration;
 import static dev.millrace.SubmitOption.retry;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.millrace.Millrace;
+import dev.millrace.SubmitOption;
 import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import dev.millrace.job.AttemptState;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -89,6 +92,44 @@ class WorkerOnPostgresTest {
         assertThat(halfway.get().status()).isEqualTo(JobStatus.RUNNING);
         assertThat(halfway.get().percentComplete()).isEqualTo(50);
         assertThat(halfway.get().currentPhase()).isEqualTo("resizing");
+    }
+
+    /** Submitted, claimed, ended: three versions, where nothing was slow. */
+    @Test
+    void shortJobs_costNoStatementForTheirStart() throws InterruptedException {
+        try (Worker worker = start((payload, attempt) -> {})) {
+            List<Long> versions = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                versions.add(millrace.await(millrace.submit(THUMBNAIL, CAT), PATIENCE)
+                        .version());
+            }
+            assertThat(worker.status().healthy()).isTrue();
+            assertThat(versions).contains(3L);
+        }
+    }
+
+    /** Long before the next beat, which comes in ten minutes. */
+    @Test
+    void longJob_isShownAsRunning_andLearnsThenThatItWasCancelledBefore() throws InterruptedException {
+        CountDownLatch began = new CountDownLatch(2);
+        CountDownLatch gate = new CountDownLatch(1);
+        try (Worker worker = start((payload, attempt) -> {
+            began.countDown();
+            gate.await();
+        })) {
+            SubmitOption seldom = heartbeat(new HeartbeatPolicy(Duration.ofMinutes(10), Duration.ofMinutes(30)));
+            Job cancelled = millrace.submit(THUMBNAIL, CAT, seldom);
+            Job running = millrace.submit(THUMBNAIL, CAT, seldom);
+            assertThat(began.await(60, TimeUnit.SECONDS)).isTrue();
+            millrace.cancel(cancelled.id(), null, null);
+            assertThat(millrace.await(cancelled, PATIENCE).status()).isEqualTo(JobStatus.CANCELLED);
+            await().atMost(PATIENCE).until(() -> status(running) == JobStatus.RUNNING);
+            assertThat(millrace.get(running.id()).orElseThrow().state().currentPhase())
+                    .isEqualTo("Running");
+            assertThat(worker.status().running()).isOne();
+            gate.countDown();
+            assertThat(millrace.await(running, PATIENCE).status()).isEqualTo(JobStatus.SUCCEEDED);
+        }
     }
 
     @Test

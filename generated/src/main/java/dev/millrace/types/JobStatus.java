@@ -9,9 +9,9 @@ import java.util.stream.Collectors;
 public enum JobStatus {
     /** Waits to be claimed, or for the time of its next attempt. */
     QUEUED("Queued"),
-    /** Claimed by a worker; its handler is about to start, or has run for less than a second. */
+    /** Claimed; it is not shown yet that its handler runs, see {@link #RUNNING}. */
     PROVISIONING("Provisioning"),
-    /** Its handler runs. */
+    /** Its handler runs. A worker shows that when it has run for a second, or reports progress. */
     RUNNING("Running"),
     /** Final: the handler returned. */
     SUCCEEDED("Succeeded"),

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends an array that is a parameter of a {@link Shape}, as jOOQ does: as text, cast in the statement. But that cast is
  * known, as the statement was rendered before, and the text is made in one go; a claim has eight arrays, and they were a quarter
- * of what this process did for it.
+ * of what this process did for it. As with jOOQ, what becomes of nulls depends on the session's {@code array_nulls}.
  */
 final class ArrayText<T> extends AbstractBinding<T, T> {
     private static final long serialVersionUID = 1L;

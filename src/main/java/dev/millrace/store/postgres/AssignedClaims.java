@@ -160,10 +160,11 @@ final class AssignedClaims {
      * taken for dead at once.
      */
     private @Nullable Assignment foundAgain(DSLContext dsl, Claim held) {
-        int found = RowLock.waiting(Attempts.owned(held.attempt()))
+        Record found = RowLock.waiting(Attempts.owned(held.attempt()))
                 .update(dsl, Attempts.signOfLife())
-                .execute();
-        return found == 1 ? new Assignment.Taken(held) : null;
+                .returningResult(Attempts.CLAIM_FIELDS)
+                .fetchOne();
+        return found == null ? null : new Assignment.Taken(Attempts.claim(rows, found));
     }
 
     private @Nullable Assignment takeOver(DSLContext dsl, AssignedClaim request, Claim held, Instant now) {

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Record;
@@ -36,6 +37,9 @@ import org.jooq.impl.SQLDataType;
 final class BulkFinish {
     static final int CHUNK = 500;
 
+    private static final Condition AS_CLAIMED =
+            PostgresWorkSource.unchangedSince(GivenRows.given(EXECUTION_JOBS.VERSION));
+    private static final Condition AS_READ = EXECUTION_JOBS.VERSION.eq(GivenRows.given(EXECUTION_JOBS.VERSION));
     private static final Field<Duration> RETENTION = DSL.field(DSL.name("retention"), DbTime.DURATION);
     private static final Field<Duration> DELAY = DSL.field(DSL.name("delay"), DbTime.DURATION);
 
@@ -116,12 +120,12 @@ final class BulkFinish {
         for (Completion completion : chunk) {
             if (PostgresWorkSource.saysNothing(completion)) {
                 Claim claim = completion.claim();
-                Map<Field<?>, Object> row = row(claim, claim.job().version() + 1); // as started, at most
+                Map<Field<?>, Object> row = row(claim, claim.job().version());
                 row.put(RETENTION, claim.job().policies().retention());
                 succeeded.add(row);
             }
         }
-        succeed(dsl, succeeded, ended);
+        succeed(dsl, succeeded, AS_CLAIMED, ended);
     }
 
     /** One read of the records, and a statement for each kind of change; returns those for which there was no room. */
@@ -151,7 +155,7 @@ final class BulkFinish {
                 // Stays open: the way of a single attempt knows what to do with it.
             }
         }
-        succeed(dsl, changes.succeeded, ended);
+        succeed(dsl, changes.succeeded, AS_READ, ended);
         end(dsl, changes.ended, ended);
         queueAgain(dsl, changes.queued, ended);
         for (Completion completion : waiting ? rest(mine, ended) : List.<Completion>of()) {
@@ -182,15 +186,16 @@ final class BulkFinish {
         (ending.status().isFinal() ? changes.ended : changes.queued).add(row);
     }
 
-    private static void succeed(DSLContext dsl, List<Map<Field<?>, Object>> succeeded, Set<Attempt> ended) {
-        write(dsl, succeeded, Ending.success(GivenRows.locked(RETENTION)), ended);
+    private static void succeed(
+            DSLContext dsl, List<Map<Field<?>, Object>> succeeded, Condition unchanged, Set<Attempt> ended) {
+        write(dsl, succeeded, unchanged, Ending.success(GivenRows.locked(RETENTION)), ended);
     }
 
     private static void end(DSLContext dsl, List<Map<Field<?>, Object>> changed, Set<Attempt> ended) {
         Map<Field<?>, Object> values = withRecord(changed);
         values.put(EXECUTION_JOBS.STATUS, GivenRows.locked(EXECUTION_JOBS.STATUS));
         CompareAndSet.ended(values, GivenRows.locked(RETENTION));
-        write(dsl, changed, values, ended);
+        write(dsl, changed, AS_READ, values, ended);
     }
 
     private static void queueAgain(DSLContext dsl, List<Map<Field<?>, Object>> changed, Set<Attempt> ended) {
@@ -206,7 +211,7 @@ final class BulkFinish {
                                                 .eq(1)),
                                 EXECUTION_JOBS.NEXT_RETRY_AT)
                         .otherwise(DbTime.LOCKED.add(GivenRows.locked(DELAY))));
-        write(dsl, changed, values, ended);
+        write(dsl, changed, AS_READ, values, ended);
     }
 
     private static Map<Field<?>, Object> withRecord(List<Map<Field<?>, Object>> changed) {
@@ -226,9 +231,13 @@ final class BulkFinish {
         return values;
     }
 
-    /** The fence of each row: its token, a live status, and no later version than that of the record or claim. */
+    /** The fence of each row: its token, a live status, and that nobody has changed it since the record was read or claimed. */
     private static void write(
-            DSLContext dsl, List<Map<Field<?>, Object>> changed, Map<Field<?>, Object> values, Set<Attempt> ended) {
+            DSLContext dsl,
+            List<Map<Field<?>, Object>> changed,
+            Condition unchanged,
+            Map<Field<?>, Object> values,
+            Set<Attempt> ended) {
         if (changed.isEmpty()) {
             return;
         }
@@ -237,7 +246,7 @@ final class BulkFinish {
                         dsl,
                         values,
                         EXECUTION_JOBS.CLAIM_TOKEN.eq(GivenRows.given(EXECUTION_JOBS.CLAIM_TOKEN)),
-                        EXECUTION_JOBS.VERSION.le(GivenRows.given(EXECUTION_JOBS.VERSION)),
+                        unchanged,
                         JobRows.LIVE)
                 .returningResult(
                         GivenRows.locked(EXECUTION_JOBS.OPERATION_ID), GivenRows.locked(EXECUTION_JOBS.CLAIM_TOKEN))

@@ -53,6 +53,12 @@ final class Heartbeat {
                     .update(dsl, Map.of(EXECUTION_JOBS.LAST_HEARTBEAT_AT, DbTime.LOCKED))
                     .returningResult(ANSWER));
 
+    static final Shape START = new Shape(
+            ANSWER,
+            dsl -> RowLock.skipping(OWNED)
+                    .update(dsl, PostgresWorkSource.started())
+                    .returningResult(ANSWER));
+
     private final Database database;
 
     Heartbeat(Database database) {
@@ -60,18 +66,27 @@ final class Heartbeat {
     }
 
     Map<Attempt, Pulse> beat(Collection<Attempt> attempts) {
+        return write(Operation.BEAT, BEAT, attempts);
+    }
+
+    /** The same, and says that the handlers of these attempts run. Of those that it is news of an index is touched. */
+    Map<Attempt, Pulse> start(Collection<Attempt> attempts) {
+        return write(Operation.START_ALL, START, attempts);
+    }
+
+    private Map<Attempt, Pulse> write(Operation operation, Shape shape, Collection<Attempt> attempts) {
         Map<Attempt, Pulse> pulses = new LinkedHashMap<>();
         List<Attempt> all = List.copyOf(attempts);
         for (int from = 0; from < all.size(); from += CHUNK) {
             List<Attempt> chunk = all.subList(from, Math.min(from + CHUNK, all.size()));
-            pulses.putAll(database.run(Operation.BEAT, dsl -> beatChunk(dsl, chunk)));
+            pulses.putAll(database.run(operation, dsl -> writeChunk(dsl, shape, chunk)));
         }
         return pulses;
     }
 
-    private static Map<Attempt, Pulse> beatChunk(DSLContext dsl, List<Attempt> chunk) {
+    private static Map<Attempt, Pulse> writeChunk(DSLContext dsl, Shape shape, List<Attempt> chunk) {
         Map<Attempt, Pulse> pulses = new HashMap<>();
-        BEAT.fetch(dsl, binds(chunk))
+        shape.fetch(dsl, binds(chunk))
                 .forEach(row -> pulses.put(
                         new Attempt(row.get(EXECUTION_JOBS.OPERATION_ID), row.get(EXECUTION_JOBS.CLAIM_TOKEN)),
                         row.get(EXECUTION_JOBS.CANCELLATION_REQUESTED) ? Pulse.CANCELLATION_REQUESTED : Pulse.HELD));

@@ -37,6 +37,7 @@ enum Operation {
     RECOVER(REPEATABLE, "look for jobs of an unanswered claim"),
     BEAT(REPEATABLE, "send heartbeats"),
     START(REPEATABLE, "start job \"%s\""),
+    START_ALL(REPEATABLE, "note that jobs run"),
     PROGRESS(REPEATABLE, "report progress of job \"%s\""),
     FINISH(CONFIRMABLE, "finish job \"%s\""),
     FINISH_ALL(CONFIRMABLE, "finish jobs"),

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import org.jooq.Condition;
 import org.jooq.DSLContext;
 import org.jooq.Field;
 import org.jooq.Param;
@@ -47,11 +48,11 @@ final class PostgresWorkSource implements WorkSource {
                     .update(dsl, started())
                     .returningResult(EXECUTION_JOBS.CANCELLATION_REQUESTED));
 
-    private static final Param<Long> STARTED = DSL.param("started", EXECUTION_JOBS.VERSION.getDataType());
+    private static final Param<Long> CLAIMED = DSL.param("claimed", EXECUTION_JOBS.VERSION.getDataType());
     private static final Param<Duration> RETENTION = DSL.param("retention", DbTime.DURATION);
     static final Shape SUCCEED = new Shape(
             List.of(EXECUTION_JOBS.OPERATION_ID),
-            dsl -> RowLock.waiting(Attempts.OWNED, EXECUTION_JOBS.VERSION.le(STARTED))
+            dsl -> RowLock.waiting(Attempts.OWNED, unchangedSince(CLAIMED))
                     .update(dsl, Ending.success(RETENTION))
                     .returningResult(EXECUTION_JOBS.OPERATION_ID));
 
@@ -100,17 +101,13 @@ final class PostgresWorkSource implements WorkSource {
         return database.run(Operation.START, attempt.jobId(), dsl -> pulse(START.fetch(dsl, Attempts.bound(attempt))));
     }
 
-    private static Map<Field<?>, Object> started() {
-        Map<Field<?>, Object> values = running();
-        // A handler that runs already may have said what it does.
-        values.put(
-                EXECUTION_JOBS.CURRENT_PHASE,
-                DSL.coalesce(
-                        DSL.nullif(EXECUTION_JOBS.CURRENT_PHASE, DSL.inline(ClaimShape.PHASE)), DSL.inline("Running")));
-        return values;
+    @Override
+    public Map<Attempt, Pulse> startAll(Collection<Attempt> attempts) {
+        return heartbeat.start(attempts);
     }
 
-    private static Map<Field<?>, Object> running() {
+    /** What is assigned to a job whose handler runs. */
+    static Map<Field<?>, Object> started() {
         Map<Field<?>, Object> values = Attempts.signOfLife();
         // It may be so already: no second change of status.
         values.put(
@@ -120,13 +117,18 @@ final class PostgresWorkSource implements WorkSource {
                                 EXECUTION_JOBS.VERSION.plus(DSL.inline(1)))
                         .otherwise(EXECUTION_JOBS.VERSION));
         values.put(EXECUTION_JOBS.STATUS, JobRows.literal(JobStatus.RUNNING));
+        // A handler that runs already may have said what it does.
+        values.put(
+                EXECUTION_JOBS.CURRENT_PHASE,
+                DSL.coalesce(
+                        DSL.nullif(EXECUTION_JOBS.CURRENT_PHASE, DSL.inline(ClaimShape.PHASE)), DSL.inline("Running")));
         return values;
     }
 
     @Override
     public Pulse progress(Attempt attempt, @Nullable Double percent, @Nullable String phase) {
         Progress progress = new Progress(percent, phase);
-        Map<Field<?>, Object> values = running();
+        Map<Field<?>, Object> values = started();
         if (progress.percent() != null) {
             values.put(EXECUTION_JOBS.PERCENT_COMPLETE, progress.percent());
         }
@@ -185,10 +187,17 @@ final class PostgresWorkSource implements WorkSource {
                 (dsl, repetition) -> finishAsItIsNow(dsl, attempt, finish, Notes.NONE, repetition));
     }
 
+    /** Nobody has changed the job since it was claimed in this version; that it was started is another version. */
+    static Condition unchangedSince(Field<Long> claimed) {
+        return EXECUTION_JOBS.VERSION.eq(
+                DSL.when(EXECUTION_JOBS.STATUS.eq(JobRows.literal(JobStatus.RUNNING)), claimed.plus(DSL.inline(1)))
+                        .otherwise(claimed));
+    }
+
     /** The short way to success: one statement, if nobody but this attempt has changed the job since the claim. */
     private static boolean succeedAsClaimed(DSLContext dsl, Claim claim) {
         Binds binds = Attempts.bound(claim.attempt())
-                .with(STARTED, claim.job().version() + 1)
+                .with(CLAIMED, claim.job().version())
                 .with(RETENTION, claim.job().policies().retention());
         return SUCCEED.fetch(dsl, binds).size() == 1;
     }

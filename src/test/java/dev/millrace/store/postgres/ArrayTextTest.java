@@ -6,6 +6,7 @@ import dev.millrace.devdb.MillraceDatabase;
 import dev.millrace.devdb.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.UUID;
 import org.jooq.DSLContext;
@@ -38,7 +39,9 @@ class ArrayTextTest {
     private <T> void assertSent(Param<T[]> parameter, List<T[]> arrays) throws SQLException {
         Field<T[]> sent = SentArray.once(parameter);
         Shape shape = new Shape(List.of(parameter), dsl -> dsl.select(sent));
-        try (Connection connection = database.dataSource().getConnection()) {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement settings = connection.createStatement()) {
+            settings.execute("SET array_nulls = on"); // else PostgreSQL reads NULL as a text of four letters
             DSLContext dsl = DSL.using(new Rendering(database.schema())
                     .configuration()
                     .derive(DSL.using(connection, SQLDialect.POSTGRES)

@@ -12,6 +12,7 @@ import dev.millrace.job.RetryPolicy;
 import dev.millrace.store.Attempt;
 import dev.millrace.store.CancelResult;
 import dev.millrace.store.Claim;
+import dev.millrace.store.Completion;
 import dev.millrace.store.Finish;
 import dev.millrace.store.Pulse;
 import dev.millrace.types.JobStatus;
@@ -19,6 +20,7 @@ import dev.millrace.types.JsonText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,6 +84,8 @@ class AttemptTest {
         db.submit("unasked");
         Claim claim = db.claimOne("unasked");
         String id = claim.job().id();
+        db.work.progress(claim.attempt(), 1.0, null);
+        assertThat(db.get(id).state().currentPhase()).isEqualTo("Running");
         db.work.progress(claim.attempt(), null, "copying");
         assertThat(db.get(id).status()).isEqualTo(JobStatus.RUNNING);
         assertThat(db.get(id).version()).isEqualTo(3);
@@ -332,6 +336,51 @@ class AttemptTest {
         assertThat(db.work.finish(claim, SUCCEED)).isTrue();
         assertThat(db.column(read.id(), EXECUTION_JOBS.EXPIRES_AT))
                 .isAfter(db.now().plus(Duration.ofDays(29)));
+    }
+
+    /** Not started in the database, so the version that it was claimed in is the last one of its own. */
+    @Test
+    void success_ofAJobThatWasNeverStarted_keepsTheRetentionThatItHasNow() {
+        for (boolean together : new boolean[] {false, true}) {
+            db.submit("unstarted");
+            Claim claim = db.claimOne("unstarted");
+            Job read = db.get(claim.job().id());
+            assertThat(db.jobs.compareAndSet(
+                            read, read.withPolicies(read.policies().withRetention(Duration.ofDays(30)))))
+                    .isTrue();
+            if (together) {
+                assertThat(db.work.finishAll(List.of(new Completion(claim, SUCCEED))))
+                        .containsExactly(claim.attempt());
+            } else {
+                assertThat(db.work.finish(claim, SUCCEED)).isTrue();
+            }
+            assertThat(db.column(read.id(), EXECUTION_JOBS.EXPIRES_AT))
+                    .isAfter(db.now().plus(Duration.ofDays(29)));
+        }
+    }
+
+    @Test
+    void startOfMany_isNewsOnce_andIsToldWhatEachJobSays() {
+        db.submit("many");
+        db.submit("many");
+        db.submit("many");
+        Claim held = db.claimOne("many");
+        Claim cancelled = db.claimOne("many");
+        Claim lost = db.claimOne("many");
+        db.jobs.cancel(cancelled.job().id(), null, null);
+        db.work.finish(lost, SUCCEED);
+        List<Attempt> attempts = List.of(held.attempt(), cancelled.attempt(), lost.attempt());
+        for (int i = 0; i < 2; i++) {
+            assertThat(db.work.startAll(attempts))
+                    .isEqualTo(Map.of(
+                            held.attempt(), Pulse.HELD,
+                            cancelled.attempt(), Pulse.CANCELLATION_REQUESTED,
+                            lost.attempt(), Pulse.LOST));
+        }
+        assertThat(db.get(held.job().id()).version()).isEqualTo(3);
+        assertThat(db.get(held.job().id()).status()).isEqualTo(JobStatus.RUNNING);
+        assertThat(db.get(held.job().id()).state().currentPhase()).isEqualTo("Running");
+        assertThat(db.get(lost.job().id()).status()).isEqualTo(JobStatus.SUCCEEDED);
     }
 
     @Test

@@ -152,6 +152,9 @@ public final class Calls {
             owner.queue().requeue(claim.attempt(), Duration.ZERO);
             store.work().beat(List.of(claim.attempt()));
         });
+        calls.put(
+                "WorkSource.startAll",
+                store -> store.work().startAll(List.of(claimed().attempt())));
         calls.put("WorkSource.start", store -> store.work().start(claimed().attempt()));
         calls.put(
                 "WorkSource.progress", store -> store.work().progress(claimed().attempt(), 50.0, "half"));

@@ -85,6 +85,7 @@ final class Deeds {
         OF.put(
                 Operation.START,
                 deeds -> deeds.withClaim((id, claim) -> deeds.store.work().start(claim.attempt())));
+        OF.put(Operation.START_ALL, deeds -> deeds.store.work().startAll(deeds.attempts()));
         OF.put(
                 Operation.PROGRESS,
                 deeds ->

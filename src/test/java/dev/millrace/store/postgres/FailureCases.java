@@ -342,6 +342,13 @@ final class FailureCases {
                     Pulse.HELD,
                     answered -> assertThat(db.get(claim.job().id()).version()).isBetween(answered ? 3L : 2L, 3L));
         });
+        add(Operation.START_ALL, db -> {
+            Claim claim = claimed(db);
+            return Scene.of(
+                    store -> store.work().startAll(List.of(claim.attempt())),
+                    Map.of(claim.attempt(), Pulse.HELD),
+                    answered -> assertThat(db.get(claim.job().id()).version()).isBetween(answered ? 3L : 2L, 3L));
+        });
         add(Operation.PROGRESS, db -> {
             Claim claim = claimed(db);
             return Scene.of(store -> store.work().progress(claim.attempt(), 50.0, "half"), Pulse.HELD, answered -> {

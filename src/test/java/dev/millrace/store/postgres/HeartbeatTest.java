@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 @MillraceDatabase
@@ -110,10 +111,13 @@ class HeartbeatTest {
                     .set(EXECUTION_JOBS.CURRENT_PHASE, "mine for now")
                     .where(EXECUTION_JOBS.OPERATION_ID.eq(held.jobId()))
                     .execute();
-            Map<Attempt, Pulse> pulses = StoreFixture.withoutWaiting(() -> db.work.beat(attempts));
-            assertThat(pulses).hasSize(50).containsEntry(held, Pulse.BUSY);
-            assertThat(pulses.values().stream().filter(pulse -> pulse == Pulse.HELD))
-                    .hasSize(49);
+            for (Supplier<Map<Attempt, Pulse>> write : List.<Supplier<Map<Attempt, Pulse>>>of(
+                    () -> db.work.beat(attempts), () -> db.work.startAll(attempts))) {
+                Map<Attempt, Pulse> pulses = StoreFixture.withoutWaiting(write);
+                assertThat(pulses).hasSize(50).containsEntry(held, Pulse.BUSY);
+                assertThat(pulses.values().stream().filter(pulse -> pulse == Pulse.HELD))
+                        .hasSize(49);
+            }
             assertThat(db.reconcilable.suspects("", 100)).isEmpty();
         });
         assertThat(db.work.beat(attempts)).containsEntry(held, Pulse.HELD);

@@ -255,6 +255,20 @@ final class PlanCases {
             Claim claim = claimed(store);
             return () -> store.work().start(claim.attempt());
         });
+        add(PlanCase.of(Operation.START_ALL, "up to 50 jobs", store -> {
+                    List<Attempt> attempts = store.reconcilable().suspects("", 1_000).stream()
+                            .map(Suspect::attempt)
+                            .filter(attempt -> store.jobs()
+                                            .get(attempt.jobId())
+                                            .orElseThrow()
+                                            .status()
+                                    == JobStatus.PROVISIONING)
+                            .limit(50)
+                            .toList();
+                    return () -> store.work().startAll(attempts);
+                })
+                .sorting(50)
+                .atMost(2_500));
         with(Operation.PROGRESS, "first", 60, store -> {
             Claim claim = claimed(store);
             return () -> store.work().progress(claim.attempt(), 50.0, "half");

@@ -82,12 +82,13 @@ class ShapeTest {
                 PostgresWorkSource.START,
                 PostgresWorkSource.SUCCEED,
                 Heartbeat.BEAT,
+                Heartbeat.START,
                 Submission.REMOTE,
                 Submission.DUE,
                 Submission.DUE_AND_SIGNALLED,
                 Submission.DELAYED));
         ClaimShape.SHAPES.values().forEach(shapes::addAll);
-        assertThat(shapes).hasSize(40);
+        assertThat(shapes).hasSize(41);
         shapes.forEach(one -> Rendering.of(dsl.configuration()).text(one)); // as ever, while parameters have no values
         for (Shape one : shapes) {
             assertSame(dsl, one, Set.of());
