@@ -61,7 +61,10 @@ class LostReplyTest {
     void jobThatIsFoundLate_isStartedFirst() {
         fixture.tellingAfter(Duration.ofMillis(100));
         source.next(Op.CLAIM, Fault.lostReply());
-        source.next(Op.RECOVER, Fault.down(), Fault.before(() -> sleep(200)));
+        source.next(Op.RECOVER, Fault.failing(() -> {
+            sleep(200);
+            return new StoreUnavailableException("out of reach", null);
+        }));
         source.submit("work");
         fixture.start((payload, context) -> runs.addAndGet(source.calls(Op.START)));
         until(source::allSucceeded);
