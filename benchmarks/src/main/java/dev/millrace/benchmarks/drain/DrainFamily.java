@@ -107,7 +107,10 @@ public final class DrainFamily implements Family {
         add(results, "drain, full-page images", of, "B/job", rounds, Drained::fullPageWal);
         add(results, "drain, statements", of, "per job", rounds, Drained::statements);
         add(results, "drain, transactions", of, "per job", rounds, Drained::transactions);
-        add(results, "drain, processor time", of, "ms/job", rounds, Drained::processorMillis);
+        add(results, DrainCosts.WORKER, of, "ms/job", rounds, Drained::processorMillis);
+        if (rounds.stream().mapToDouble(Drained::serverProcessorMillis).allMatch(Double::isFinite)) {
+            add(results, DrainCosts.SERVER, of, "ms/job", rounds, Drained::serverProcessorMillis);
+        }
         add(results, "run again", of, "jobs", rounds, Drained::repeated);
         if (entry.showsSubmissions()) {
             add(results, "submit one by one", of, "jobs/s", rounds, Drained::oneRate);

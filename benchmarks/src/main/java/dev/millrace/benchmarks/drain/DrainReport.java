@@ -15,7 +15,7 @@ final class DrainReport {
     private static final String PLOT = "drain.svg";
     private static final String LARGER_TOO =
             " Who is there twice has also drained a queue that is so large that its process is"
-                    + " warm for most of it; what a job costs, and submissions, are those of the smaller one.";
+                    + " warm for most of it; submissions are those of the smaller one.";
 
     private final FamilyResults results;
 
@@ -24,6 +24,7 @@ final class DrainReport {
     }
 
     Rendering rendering() {
+        DrainCosts costs = new DrainCosts(results);
         StringBuilder text = new StringBuilder("One worker process, ")
                 .append(Setting.CONCURRENCY)
                 .append(
@@ -42,9 +43,10 @@ final class DrainReport {
                         .append(" handlers each:\n\n")
                         .append(drains(processes)));
         text.append(
-                        "\nWhat a job costs, by one worker process: processor time of the worker, all else of the server. WAL is"
-                                + " without full-page images.\n\n")
-                .append(costs())
+                        "\nWhat a job costs, by one worker process: all but the worker's processor time is of the server, whose"
+                                + " processor time is that of all of its processes. WAL is without full-page images.\n\n")
+                .append(costs.table())
+                .append(costs.processors())
                 .append("\nSubmitting, by one thread:\n\n")
                 .append(submissions())
                 .append("\nWhat has to be known when comparing:\n\n")
@@ -113,28 +115,6 @@ final class DrainReport {
                 .findFirst()
                 .<Object>map(ratio -> ratio)
                 .orElse("");
-    }
-
-    private String costs() {
-        Markdown table = new Markdown(
-                "",
-                "processor time, ms",
-                "statements",
-                "transactions",
-                "WAL of the drain, B",
-                "full-page images, B",
-                "WAL with its submission, B");
-        for (Measurement wal : results.measurements(DrainTargets.WAL)) {
-            table.row(
-                    system(wal),
-                    same("drain, processor time", wal),
-                    same("drain, statements", wal),
-                    same("drain, transactions", wal),
-                    same("drain, WAL", wal),
-                    same("drain, full-page images", wal),
-                    wal);
-        }
-        return table.toString();
     }
 
     private String submissions() {

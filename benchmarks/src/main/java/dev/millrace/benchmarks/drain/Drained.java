@@ -16,6 +16,8 @@ package dev.millrace.benchmarks.drain;
  * @param statements for each job, BEGIN and COMMIT aside
  * @param transactions committed for each job
  * @param processorMillis how long the workers kept processors busy for each job, compiling their code included
+ * @param serverProcessorMillis the same of all processes of the server, its background ones included; no number where the
+ *     system does not tell
  * @param repeated how many handlers were run more than once
  */
 record Drained(
@@ -31,4 +33,5 @@ record Drained(
         double statements,
         double transactions,
         double processorMillis,
+        double serverProcessorMillis,
         long repeated) {}

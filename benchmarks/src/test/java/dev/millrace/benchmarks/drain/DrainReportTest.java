@@ -27,13 +27,29 @@ class DrainReportTest {
     }
 
     @Test
-    void costsAndSubmissions_areThoseOfTheUsualQueue() {
+    void costs_areThoseOfEachQueue_submissionsThoseOfTheUsualOne() {
         drain.withWal(MILLRACE, 100_000, 7_777, 900);
         assertThat(markdown())
                 .contains(
-                        "| Millrace tuned | 1 | 1 | 1 | 1,500 | 1 | 3,000 |",
+                        "| Millrace tuned | 20000 | 0.105 | 0.060 | 1 | 1 | 1,500 | 1 | 3,000 |",
+                        "| Millrace tuned | 100000 | 0.105 | 0.060 | 1 | 1 | 7,777 | 1 |  |",
                         "| Millrace tuned | 10 | 1,500 | 20 | 1,500 |")
-                .doesNotContain("7,777");
+                .doesNotContain("| Millrace tuned | 10 | 7,777");
+    }
+
+    @Test
+    void processorsThatALargeQueueKeepsBusy_areSaid() {
+        drain.drained(MILLRACE, 100_000, 8_774);
+        assertThat(markdown())
+                .contains("Millrace tuned with 100,000 jobs: 105 + 60 us a job, at 8,774 jobs/s 1.4 of 2 cores.\n");
+    }
+
+    @Test
+    void processorTimeOfTheServer_isLeftOut_whereTheSystemDoesNotTell() {
+        drain.withoutServer().drained("floor, 50 at a time", 20_000, 10).drained(MILLRACE, 100_000, 900);
+        assertThat(markdown())
+                .contains("| floor, 50 at a time | 20000 | 0.105 |  | 1 |")
+                .doesNotContain("us a job");
     }
 
     @Test
