@@ -56,6 +56,20 @@ class LatencyTargetsTest {
         assertThat(LatencyReport.of(found()).markdown()).contains("same process) | 3 | <= 3 | met |");
     }
 
+    @Test
+    void report_saysHowManyJobsCameBefore_andCountsFromTheCallToo() {
+        Map<String, String> of =
+                Map.of("system", "Millrace, woken", "submitted by", "x", "samples", "3", LatencyFamily.WARM_UP, "500");
+        results.add(LatencyTargets.MEDIAN, of, "ms", List.of(6.0));
+        results.add(LatencyFamily.FROM_CALL, of, "ms", List.of(8.0));
+        results.add("latency, longest", of, "ms", List.of(9.0));
+        median("of an earlier run", 5.0);
+        assertThat(LatencyReport.of(found()).markdown())
+                .contains(
+                        "| Millrace, woken | x | 3 | 500 |  | 6 |  |  | 9 | 8 |",
+                        "| of an earlier run |  |  |  |  | 5 |  |  | 1,000 |  |");
+    }
+
     private void median(String system, Double... values) {
         Map<String, String> of = Map.of("system", system);
         results.add(LatencyTargets.MEDIAN, of, "ms", Arrays.asList(values));
