@@ -34,7 +34,8 @@ public final class LatencyFamily implements Family {
     private static final int LEAST_BEYOND = 2;
 
     /** Those of the smallest size. */
-    private static final Set<String> FEW = Set.of(Contenders.MILLRACE_WOKEN, "db-scheduler, same process");
+    private static final Set<String> FEW =
+            Set.of(Contenders.MILLRACE_WOKEN, "db-scheduler, same process", Contenders.FLOOR_WOKEN);
 
     private final @Nullable List<Contender> contenders;
 

@@ -13,6 +13,12 @@ public final class Contenders {
     /** What the names of all that are Millrace begin with. */
     public static final String MILLRACE_NAME = "Millrace";
 
+    /** What the names of all that are no library begin with. */
+    public static final String FLOOR_NAME = "floor";
+
+    /** The one of these that a submission wakes. */
+    public static final String FLOOR_WOKEN = "floor, woken";
+
     /** The one for many short jobs. */
     public static final String MILLRACE_TUNED = "Millrace tuned";
 
@@ -129,7 +135,8 @@ public final class Contenders {
                 of("JobRunr, polling each 5 s", "jobrunr-tuned", jobRunr("polls each 5 s, the shortest that it takes"))
                         .withAtMost(FEW_POLLS),
                 of("Quartz, same process", "quartz-tuned", quartzTuned()).submittingInItsProcess(),
-                of("Quartz, polling each 1 s", "quartz-tuned", quartzTuned())));
+                of("Quartz, polling each 1 s", "quartz-tuned", quartzTuned()),
+                of(FLOOR_WOKEN, "floor-woken", floorWoken())));
         if (whyAbsent.isEmpty()) {
             all.addAll(List.of(
                     onNode("pg-boss, polling each 0.5 s", "pg-boss.js", "tuned", pgBossTuned()),
@@ -152,6 +159,17 @@ public final class Contenders {
                 "plain JDBC, claims and completes " + batch + " in a statement each",
                 "No library: a table of three columns, no retries, no recovery, no priorities, no heartbeats. A finished"
                         + " job is deleted. A thread waits for the commit of its claim and of its completion.",
+                FLOOR);
+    }
+
+    private static About floorWoken() {
+        return new About(
+                NO_VERSION,
+                "plain JDBC: NOTIFY in each insert, and a thread each that listens, claims one job in a statement, and runs it"
+                        + " and deletes it in another",
+                "No library: it shows what PostgreSQL, the driver and three threads cost, with the table of the other floors."
+                        + " When a notification has come, the driver for the JVM waits for another millisecond whether there"
+                        + " are more before it returns, here as in Millrace.",
                 FLOOR);
     }
 

@@ -18,6 +18,7 @@ class LatencyTargetsTest {
     void target_isTheMedianOfTheRoundsRatios_toTheOtherThatIsSoonest() {
         median("Millrace, woken", 6.0, 9.0, 4.0);
         median("Millrace tuned, woken", 1.0, 1.0, 1.0);
+        median("floor, woken", 0.5, 0.5, 0.5);
         median("db-scheduler, same process", 4.0, 2.0, 2.0);
         median("pg-boss, polling each 0.5 s", 250.0, 0.5, 230.0);
         assertThat(targets())
@@ -32,6 +33,7 @@ class LatencyTargetsTest {
     void target_needsBothSides() {
         median("Millrace, woken", 6.0);
         median("Millrace tuned, woken", 1.0);
+        median("floor, woken", 1.0);
         assertThat(targets()).isEmpty();
         Results others = new Results();
         others.add(LatencyTargets.MEDIAN, Map.of("system", "graphile-worker, woken"), "ms", List.of(1.0));
