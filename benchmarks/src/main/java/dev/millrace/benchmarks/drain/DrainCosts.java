@@ -47,20 +47,20 @@ final class DrainCosts {
                     of.getOrDefault("system", ""),
                     of.getOrDefault("jobs", ""),
                     worker,
-                    cell(SERVER, of),
+                    results.found(SERVER, of),
                     results.measurement("drain, statements", of),
                     results.measurement("drain, transactions", of),
                     results.measurement("drain, WAL", of),
                     results.measurement("drain, full-page images", of),
-                    cell(DrainTargets.WAL, of));
+                    results.found(DrainTargets.WAL, of));
         }
         return table.toString();
     }
 
     /** A sentence on the processors that a long drain keeps busy; nothing where it was not measured. */
     String processors() {
-        Optional<Measurement> worker = found(WORKER, WARM);
-        Optional<Measurement> server = found(SERVER, WARM);
+        Optional<Measurement> worker = results.found(WORKER, WARM);
+        Optional<Measurement> server = results.found(SERVER, WARM);
         if (worker.isEmpty() || server.isEmpty()) {
             return "";
         }
@@ -81,16 +81,5 @@ final class DrainCosts {
     private String cores() {
         String cores = results.environment().getOrDefault("machine", Map.of()).get("cores");
         return cores == null ? "" : " of " + cores;
-    }
-
-    /** Empty where there is none. */
-    private Object cell(String name, Map<String, String> of) {
-        return found(name, of).<Object>map(one -> one).orElse("");
-    }
-
-    private Optional<Measurement> found(String name, Map<String, String> of) {
-        return results.measurements(name).stream()
-                .filter(one -> one.of().equals(of))
-                .findFirst();
     }
 }

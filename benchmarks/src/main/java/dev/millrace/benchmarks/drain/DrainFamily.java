@@ -113,6 +113,20 @@ public final class DrainFamily implements Family {
         }
         add(results, "run again", of, "jobs", rounds, Drained::repeated);
         if (entry.showsSubmissions()) {
+            add(
+                    results,
+                    DrainSubmissions.ONE_BY_ONE,
+                    of,
+                    "jobs",
+                    rounds,
+                    one -> one.portions().oneByOne());
+            add(
+                    results,
+                    DrainSubmissions.IN_BULK,
+                    of,
+                    "jobs",
+                    rounds,
+                    one -> one.portions().many());
             add(results, "submit one by one", of, "jobs/s", rounds, Drained::oneRate);
             add(results, "submit in bulk", of, "jobs/s", rounds, Drained::manyRate);
             add(results, "submit one by one, WAL", of, "B/job", rounds, Drained::oneWal);

@@ -47,8 +47,10 @@ final class DrainReport {
                                 + " processor time is that of all of its processes. WAL is without full-page images.\n\n")
                 .append(costs.table())
                 .append(costs.processors())
-                .append("\nSubmitting, by one thread:\n\n")
-                .append(submissions())
+                .append(
+                        "\nSubmitting, by one thread, so many jobs after some that don't count. A rate in bulk is only given where it"
+                                + " is that of 1,000 jobs or more: fewer are submitted by code that is not compiled yet.\n\n")
+                .append(DrainSubmissions.table(results))
                 .append("\nWhat has to be known when comparing:\n\n")
                 .append(PeerNotes.of(results))
                 .append(PeerTargets.of(results));
@@ -103,31 +105,8 @@ final class DrainReport {
                 same("drain, second half", drain),
                 same("first handler", drain),
                 same("run again", drain)));
-        against.forEach(one -> row.add(ratio(drain, one)));
+        against.forEach(one -> row.add(results.found(DrainTargets.RATIO, DrainTargets.against(drain.of(), one))));
         return row;
-    }
-
-    /** Empty for whoever had another number of jobs. */
-    private Object ratio(Measurement drain, String against) {
-        Map<String, String> of = DrainTargets.against(drain.of(), against);
-        return results.measurements(DrainTargets.RATIO).stream()
-                .filter(one -> one.of().equals(of))
-                .findFirst()
-                .<Object>map(ratio -> ratio)
-                .orElse("");
-    }
-
-    private String submissions() {
-        Markdown table = new Markdown("", "one by one, jobs/s", "WAL, B", "in bulk, jobs/s", "WAL, B");
-        for (Measurement one : results.measurements("submit one by one")) {
-            table.row(
-                    system(one),
-                    one,
-                    same("submit one by one, WAL", one),
-                    same("submit in bulk", one),
-                    same("submit in bulk, WAL", one));
-        }
-        return table.toString();
     }
 
     private static String system(Measurement measurement) {

@@ -207,6 +207,7 @@ final class DrainRun {
         double many = portions.many();
         long half = runs.times().get(jobs / 2);
         return new Drained(
+                portions,
                 portions.oneByOne() / submitted.oneSeconds(), // no number if none were; nobody asks for it then
                 many / submitted.manySeconds(),
                 submitted.oneWal().bytes() / (double) portions.oneByOne(),

@@ -3,6 +3,7 @@ package dev.millrace.benchmarks.drain;
 /**
  * What one drain has shown.
  *
+ * @param portions of how many jobs, and how they were submitted
  * @param oneRate jobs submitted a second, each in a transaction of its own, after as many that don't count; no number if none
  *     were
  * @param manyRate jobs submitted a second in bulk, after some that don't count
@@ -21,6 +22,7 @@ package dev.millrace.benchmarks.drain;
  * @param repeated how many handlers were run more than once
  */
 record Drained(
+        DrainPortions portions,
         double oneRate,
         double manyRate,
         double oneWal,

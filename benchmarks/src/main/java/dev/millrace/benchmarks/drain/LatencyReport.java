@@ -36,10 +36,10 @@ final class LatencyReport {
                     of.getOrDefault(LatencyFamily.WARM_UP, ""),
                     of.getOrDefault("mean pause", ""),
                     median,
-                    known(results, "latency, p95", of),
-                    known(results, "latency, p99", of),
+                    results.found("latency, p95", of),
+                    results.found("latency, p99", of),
                     results.measurement("latency, longest", of),
-                    known(results, LatencyFamily.FROM_CALL, of));
+                    results.found(LatencyFamily.FROM_CALL, of));
             plot.bar(system, Math.max(0, median.median()));
         }
         String text =
@@ -52,14 +52,5 @@ final class LatencyReport {
                         + PeerNotes.of(results)
                         + PeerTargets.of(results);
         return new Rendering(text, Map.of(PLOT, plot.svg()));
-    }
-
-    /** Empty where there were too few jobs to tell. */
-    private static Object known(FamilyResults results, String name, Map<String, String> of) {
-        return results.measurements(name).stream()
-                .filter(one -> one.of().equals(of))
-                .findFirst()
-                .<Object>map(one -> one)
-                .orElse("");
     }
 }

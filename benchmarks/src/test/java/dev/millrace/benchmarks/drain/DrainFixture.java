@@ -35,12 +35,15 @@ final class DrainFixture {
                 .orElseThrow();
         found.put(
                 entry,
-                DoubleStream.of(rates).mapToObj(rate -> drained(wal, rate)).toList());
+                DoubleStream.of(rates)
+                        .mapToObj(rate -> drained(jobs, wal, rate))
+                        .toList());
         return this;
     }
 
-    private Drained drained(double wal, double rate) {
-        return new Drained(10, 20, wal, wal, rate, 2 * rate, 0.5, wal, 1, 1, 1, 0.105, server, 0);
+    private Drained drained(int jobs, double wal, double rate) {
+        return new Drained(
+                DrainPortions.of(jobs, 1_000), 10, 20, wal, wal, rate, 2 * rate, 0.5, wal, 1, 1, 1, 0.105, server, 0);
     }
 
     /** What the family makes of it. */

@@ -33,8 +33,13 @@ class DrainReportTest {
                 .contains(
                         "| Millrace tuned | 20000 | 0.105 | 0.060 | 1 | 1 | 1,500 | 1 | 3,000 |",
                         "| Millrace tuned | 100000 | 0.105 | 0.060 | 1 | 1 | 7,777 | 1 |  |",
-                        "| Millrace tuned | 10 | 1,500 | 20 | 1,500 |")
-                .doesNotContain("| Millrace tuned | 10 | 7,777");
+                        "| Millrace tuned | 1,000 | 10 | 1,500 | 16,200 | 20 | 1,500 |")
+                .doesNotContain("| 10 | 7,777");
+    }
+
+    @Test
+    void rateInBulk_isNotGiven_ofFewJobs() {
+        assertThat(markdown()).contains("| Quartz tuned | 250 | 10 | 1,000 | 450 |  | 1,000 |");
     }
 
     @Test
