@@ -77,8 +77,7 @@ public final class DrainFamily implements Family {
 
     static void keep(Results results, Map<DrainEntry, List<Drained>> found) {
         found.forEach((entry, rounds) -> keep(results, entry, rounds));
-        compare(results, found, Contenders.DB_SCHEDULER);
-        compare(results, found, Contenders.PG_BOSS);
+        DrainTargets.BASES.forEach(against -> compare(results, found, against));
     }
 
     private List<Contender> contenders(Bench bench) throws IOException, InterruptedException {

@@ -3,7 +3,6 @@ package dev.millrace.benchmarks.drain;
 import dev.millrace.benchmarks.FamilyResults;
 import dev.millrace.benchmarks.Measurement;
 import dev.millrace.benchmarks.Rendering;
-import dev.millrace.benchmarks.peers.Contenders;
 import dev.millrace.benchmarks.report.BarPlot;
 import dev.millrace.benchmarks.report.Markdown;
 import java.util.ArrayList;
@@ -82,7 +81,7 @@ final class DrainReport {
     }
 
     private String drains(String processes) {
-        List<String> against = List.of(Contenders.DB_SCHEDULER, Contenders.PG_BOSS).stream()
+        List<String> against = DrainTargets.BASES.stream()
                 .filter(one -> isCompared(one, processes))
                 .toList();
         List<String> head =

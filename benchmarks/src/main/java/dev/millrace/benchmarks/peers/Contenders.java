@@ -28,6 +28,9 @@ public final class Contenders {
     /** The one that ratios are against, among libraries for the JVM. */
     public static final String DB_SCHEDULER = "db-scheduler tuned";
 
+    /** The one that ratios of those who are as they come are against. */
+    public static final String DB_SCHEDULER_AS_IT_COMES = "db-scheduler";
+
     /** The one that ratios are against, among libraries for Node. */
     public static final String PG_BOSS = "pg-boss tuned";
 
@@ -99,7 +102,7 @@ public final class Contenders {
                 of("floor, 50 at a time", "floor-50", floor("50")).inSeveralProcesses(),
                 of(MILLRACE_NAME, "millrace", millrace("as it comes")).withAtMost(FEWER),
                 of(MILLRACE_TUNED, "millrace-tuned", millraceTuned()).inSeveralProcesses(),
-                of("db-scheduler", "db-scheduler", dbScheduler()).withAtMost(FEWER),
+                of(DB_SCHEDULER_AS_IT_COMES, "db-scheduler", dbScheduler()).withAtMost(FEWER),
                 of(DB_SCHEDULER, "db-scheduler-tuned", dbSchedulerTuned()).inSeveralProcesses(),
                 of("JobRunr", "jobrunr", jobRunr("as it comes, so a poll each 15 s"))
                         .withAtMost(FEWER),

@@ -38,6 +38,17 @@ class DrainReportTest {
     }
 
     @Test
+    void thoseAsTheyCome_areComparedWithEachOther() {
+        drain.drained("Millrace", 4_000, 30).drained("db-scheduler", 4_000, 60);
+        assertThat(markdown())
+                .contains(
+                        "run again | times db-scheduler tuned | times db-scheduler |",
+                        "| Millrace tuned | 20000 | 200 | 400 | 0.500 | 0 | 2 |  |",
+                        "| Millrace | 4000 | 30 | 60 | 0.500 | 0 |  | 0.500 |",
+                        "| db-scheduler | 4000 | 60 | 120 | 0.500 | 0 |  | 1 |");
+    }
+
+    @Test
     void rateInBulk_isNotGiven_ofFewJobs() {
         assertThat(markdown()).contains("| Quartz tuned | 250 | 10 | 1,000 | 450 |  | 1,000 |");
     }
