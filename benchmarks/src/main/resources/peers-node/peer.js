@@ -7,7 +7,6 @@ const readline = require('node:readline')
 
 const BYTES = 100
 const SAY_MILLIS = 10
-const LEAST_MILLIS = 20
 const PARENT_IS_GONE = 3
 
 const [variant, role, concurrency] = [process.argv[2], process.argv[3], Number(process.argv[4])]
@@ -33,11 +32,11 @@ function say (line) {
 }
 
 /**
- * Exponential, so that jobs come at any time between polls with the same likelihood, after a while in which a worker that has
- * been woken is done with the job before.
+ * Exponential, so that jobs come at any time between polls with the same likelihood, and some so soon that a worker is not done
+ * with the one before. Timers here are of whole milliseconds, and of one at least.
  */
 function pause (meanMillis, random) {
-  return LEAST_MILLIS + Math.min(5, -Math.log(1 - random)) * (meanMillis - LEAST_MILLIS)
+  return Math.min(5, -Math.log(1 - random)) * meanMillis
 }
 
 /** Opens all connections of a pool, so that no contender's start pays for that: who is asked meanwhile has to open another. */

@@ -2,6 +2,7 @@ package dev.millrace.benchmarks;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * All that one run of a family has found, as it is written to its file.
@@ -35,15 +36,25 @@ public record FamilyResults(
     }
 
     /**
+     * {@return what was measured under this name of that, if it was; results of earlier builds lack some}
+     *
+     * @param name what
+     * @param of of what; more may be said of it
+     */
+    public Optional<Measurement> found(String name, Map<String, String> of) {
+        return measurements(name).stream()
+                .filter(one -> one.of().entrySet().containsAll(of.entrySet()))
+                .findFirst();
+    }
+
+    /**
      * {@return what was measured under this name of that}
      *
      * @param name what
      * @param of of what; more may be said of it
      */
     public Measurement measurement(String name, Map<String, String> of) {
-        return measurements(name).stream()
-                .filter(one -> one.of().entrySet().containsAll(of.entrySet()))
-                .findFirst()
+        return found(name, of)
                 .orElseThrow(() -> new CheckFailedException(
                         "The results of " + family + " have no measurement \"" + name + "\" of " + of));
     }

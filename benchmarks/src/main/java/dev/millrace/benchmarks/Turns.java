@@ -75,4 +75,23 @@ public final class Turns {
         }
         return ratios;
     }
+
+    /**
+     * {@return the same for each two neighbouring rounds, as the geometric mean of both: where the second went the opposite way
+     * of the first, what it is worth to come first cancels out}
+     *
+     * @param values of an even number of rounds
+     * @param others of as many
+     */
+    public static List<Double> ratiosOfTwo(List<Double> values, List<Double> others) {
+        List<Double> single = ratios(values, others);
+        if (single.size() % 2 == 1) {
+            throw new CheckFailedException("Of " + single.size() + " rounds one went only one way");
+        }
+        List<Double> ratios = new ArrayList<>();
+        for (int at = 0; at < single.size(); at += 2) {
+            ratios.add(Math.sqrt(single.get(at) * single.get(at + 1)));
+        }
+        return ratios;
+    }
 }

@@ -77,8 +77,7 @@ public final class DrainFamily implements Family {
 
     static void keep(Results results, Map<DrainEntry, List<Drained>> found) {
         found.forEach((entry, rounds) -> keep(results, entry, rounds));
-        compare(results, found, Contenders.DB_SCHEDULER);
-        compare(results, found, Contenders.PG_BOSS);
+        DrainTargets.BASES.forEach(against -> compare(results, found, against));
     }
 
     private List<Contender> contenders(Bench bench) throws IOException, InterruptedException {
@@ -107,9 +106,26 @@ public final class DrainFamily implements Family {
         add(results, "drain, full-page images", of, "B/job", rounds, Drained::fullPageWal);
         add(results, "drain, statements", of, "per job", rounds, Drained::statements);
         add(results, "drain, transactions", of, "per job", rounds, Drained::transactions);
-        add(results, "drain, processor time", of, "ms/job", rounds, Drained::processorMillis);
+        add(results, DrainCosts.WORKER, of, "ms/job", rounds, Drained::processorMillis);
+        if (rounds.stream().mapToDouble(Drained::serverProcessorMillis).allMatch(Double::isFinite)) {
+            add(results, DrainCosts.SERVER, of, "ms/job", rounds, Drained::serverProcessorMillis);
+        }
         add(results, "run again", of, "jobs", rounds, Drained::repeated);
         if (entry.showsSubmissions()) {
+            add(
+                    results,
+                    DrainSubmissions.ONE_BY_ONE,
+                    of,
+                    "jobs",
+                    rounds,
+                    one -> one.portions().oneByOne());
+            add(
+                    results,
+                    DrainSubmissions.IN_BULK,
+                    of,
+                    "jobs",
+                    rounds,
+                    one -> one.portions().many());
             add(results, "submit one by one", of, "jobs/s", rounds, Drained::oneRate);
             add(results, "submit in bulk", of, "jobs/s", rounds, Drained::manyRate);
             add(results, "submit one by one, WAL", of, "B/job", rounds, Drained::oneWal);

@@ -3,7 +3,6 @@ package dev.millrace.benchmarks.drain;
 import dev.millrace.benchmarks.FamilyResults;
 import dev.millrace.benchmarks.Measurement;
 import dev.millrace.benchmarks.Rendering;
-import dev.millrace.benchmarks.peers.Contenders;
 import dev.millrace.benchmarks.report.BarPlot;
 import dev.millrace.benchmarks.report.Markdown;
 import java.util.ArrayList;
@@ -15,7 +14,7 @@ final class DrainReport {
     private static final String PLOT = "drain.svg";
     private static final String LARGER_TOO =
             " Who is there twice has also drained a queue that is so large that its process is"
-                    + " warm for most of it; what a job costs, and submissions, are those of the smaller one.";
+                    + " warm for most of it; submissions are those of the smaller one.";
 
     private final FamilyResults results;
 
@@ -24,6 +23,7 @@ final class DrainReport {
     }
 
     Rendering rendering() {
+        DrainCosts costs = new DrainCosts(results);
         StringBuilder text = new StringBuilder("One worker process, ")
                 .append(Setting.CONCURRENCY)
                 .append(
@@ -42,11 +42,14 @@ final class DrainReport {
                         .append(" handlers each:\n\n")
                         .append(drains(processes)));
         text.append(
-                        "\nWhat a job costs, by one worker process: processor time of the worker, all else of the server. WAL is"
-                                + " without full-page images.\n\n")
-                .append(costs())
-                .append("\nSubmitting, by one thread:\n\n")
-                .append(submissions())
+                        "\nWhat a job costs, by one worker process: all but the worker's processor time is of the server, whose"
+                                + " processor time is that of all of its processes. WAL is without full-page images.\n\n")
+                .append(costs.table())
+                .append(costs.processors())
+                .append(
+                        "\nSubmitting, by one thread, so many jobs after some that don't count. A rate in bulk is only given where it"
+                                + " is that of 1,000 jobs or more: fewer are submitted by code that is not compiled yet.\n\n")
+                .append(DrainSubmissions.table(results))
                 .append("\nWhat has to be known when comparing:\n\n")
                 .append(PeerNotes.of(results))
                 .append(PeerTargets.of(results));
@@ -78,7 +81,7 @@ final class DrainReport {
     }
 
     private String drains(String processes) {
-        List<String> against = List.of(Contenders.DB_SCHEDULER, Contenders.PG_BOSS).stream()
+        List<String> against = DrainTargets.BASES.stream()
                 .filter(one -> isCompared(one, processes))
                 .toList();
         List<String> head =
@@ -101,53 +104,8 @@ final class DrainReport {
                 same("drain, second half", drain),
                 same("first handler", drain),
                 same("run again", drain)));
-        against.forEach(one -> row.add(ratio(drain, one)));
+        against.forEach(one -> row.add(results.found(DrainTargets.RATIO, DrainTargets.against(drain.of(), one))));
         return row;
-    }
-
-    /** Empty for whoever had another number of jobs. */
-    private Object ratio(Measurement drain, String against) {
-        Map<String, String> of = DrainTargets.against(drain.of(), against);
-        return results.measurements(DrainTargets.RATIO).stream()
-                .filter(one -> one.of().equals(of))
-                .findFirst()
-                .<Object>map(ratio -> ratio)
-                .orElse("");
-    }
-
-    private String costs() {
-        Markdown table = new Markdown(
-                "",
-                "processor time, ms",
-                "statements",
-                "transactions",
-                "WAL of the drain, B",
-                "full-page images, B",
-                "WAL with its submission, B");
-        for (Measurement wal : results.measurements(DrainTargets.WAL)) {
-            table.row(
-                    system(wal),
-                    same("drain, processor time", wal),
-                    same("drain, statements", wal),
-                    same("drain, transactions", wal),
-                    same("drain, WAL", wal),
-                    same("drain, full-page images", wal),
-                    wal);
-        }
-        return table.toString();
-    }
-
-    private String submissions() {
-        Markdown table = new Markdown("", "one by one, jobs/s", "WAL, B", "in bulk, jobs/s", "WAL, B");
-        for (Measurement one : results.measurements("submit one by one")) {
-            table.row(
-                    system(one),
-                    one,
-                    same("submit one by one, WAL", one),
-                    same("submit in bulk", one),
-                    same("submit in bulk, WAL", one));
-        }
-        return table.toString();
     }
 
     private static String system(Measurement measurement) {

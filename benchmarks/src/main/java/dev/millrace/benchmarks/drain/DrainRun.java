@@ -3,6 +3,7 @@ package dev.millrace.benchmarks.drain;
 import dev.millrace.benchmarks.Bench;
 import dev.millrace.benchmarks.BenchDatabase;
 import dev.millrace.benchmarks.CheckFailedException;
+import dev.millrace.benchmarks.ServerProcesses;
 import dev.millrace.benchmarks.ServerStatistics;
 import dev.millrace.benchmarks.ServerStatistics.Wal;
 import dev.millrace.benchmarks.peers.Contender;
@@ -13,6 +14,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
@@ -78,24 +80,25 @@ final class DrainRun {
             for (int process = 0; process < processes; process++) {
                 workers.add(contender.worker(database, Setting.CONCURRENCY, 2 * jobs + 100));
             }
+            Optional<ServerProcesses> server = ServerProcesses.of(database);
             statistics.resetStatements();
             long transactionsBefore = transactions(database);
             String begin = statistics.walPosition();
-            double processorBefore = processorMillis(workers);
+            Processors before = processors(workers, server);
             for (Peer worker : workers) {
                 worker.work();
             }
             long start = earliestStart(workers);
             Finish finish = awaitEnd(database, workers);
+            Processors processors = processors(workers, server).since(before); // before the server reads its WAL for us
             Wal wal = statistics.walSince(begin);
-            double processor = processorMillis(workers) - processorBefore;
             long statements = statistics.statements("%").calls() - finish.looks();
             Runs runs = runs(workers);
             end(workers);
             statistics.awaitCounts();
             long transactions = transactions(database) - transactionsBefore - finish.looks();
             checkLedger(database);
-            Costs costs = new Costs(wal, statements, transactions, processor);
+            Costs costs = new Costs(wal, statements, transactions, processors);
             return result(submitted, start, finish, costs, runs);
         } finally {
             end(workers);
@@ -178,19 +181,33 @@ final class DrainRun {
         }
     }
 
-    private static double processorMillis(List<Peer> workers) {
-        return workers.stream()
-                .mapToLong(worker -> worker.processorTime().toMillis())
-                .sum();
+    /**
+     * For how long processors were busy, in milliseconds.
+     *
+     * @param workers with the workers
+     * @param server with the server; no number where the system does not tell
+     */
+    private record Processors(double workers, double server) {
+        Processors since(Processors before) {
+            return new Processors(workers - before.workers, server - before.server);
+        }
     }
 
-    private record Costs(Wal wal, long statements, long transactions, double processorMillis) {}
+    private static Processors processors(List<Peer> workers, Optional<ServerProcesses> server) throws IOException {
+        long millis = workers.stream()
+                .mapToLong(worker -> worker.processorTime().toMillis())
+                .sum();
+        return new Processors(millis, server.isPresent() ? server.get().processorMillis() : Double.NaN);
+    }
+
+    private record Costs(Wal wal, long statements, long transactions, Processors processors) {}
 
     private Drained result(Submitted submitted, long start, Finish finish, Costs costs, Runs runs) {
         bench.results().check(contender.name() + ": different jobs that were run", (long) jobs, runs.different());
         double many = portions.many();
         long half = runs.times().get(jobs / 2);
         return new Drained(
+                portions,
                 portions.oneByOne() / submitted.oneSeconds(), // no number if none were; nobody asks for it then
                 many / submitted.manySeconds(),
                 submitted.oneWal().bytes() / (double) portions.oneByOne(),
@@ -202,7 +219,8 @@ final class DrainRun {
                 costs.wal().fullPageBytes() / (double) jobs,
                 costs.statements() / (double) jobs,
                 costs.transactions() / (double) jobs,
-                costs.processorMillis() / jobs,
+                costs.processors().workers() / jobs,
+                costs.processors().server() / jobs,
                 runs.times().size() - runs.different());
     }
 

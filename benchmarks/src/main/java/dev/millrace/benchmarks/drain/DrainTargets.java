@@ -6,6 +6,7 @@ import dev.millrace.benchmarks.Results;
 import dev.millrace.benchmarks.Turns;
 import dev.millrace.benchmarks.peers.Contenders;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -16,6 +17,10 @@ final class DrainTargets {
 
     /** The name of what is written for a job in all. */
     static final String WAL = "submit to success, WAL";
+
+    /** Those whom others are compared with, each with those who drain as many jobs. */
+    static final List<String> BASES =
+            List.of(Contenders.DB_SCHEDULER, Contenders.PG_BOSS, Contenders.DB_SCHEDULER_AS_IT_COMES);
 
     private DrainTargets() {}
 

@@ -3,6 +3,7 @@ package dev.millrace.benchmarks.drain;
 /**
  * What one drain has shown.
  *
+ * @param portions of how many jobs, and how they were submitted
  * @param oneRate jobs submitted a second, each in a transaction of its own, after as many that don't count; no number if none
  *     were
  * @param manyRate jobs submitted a second in bulk, after some that don't count
@@ -16,9 +17,12 @@ package dev.millrace.benchmarks.drain;
  * @param statements for each job, BEGIN and COMMIT aside
  * @param transactions committed for each job
  * @param processorMillis how long the workers kept processors busy for each job, compiling their code included
+ * @param serverProcessorMillis the same of all processes of the server, its background ones included; no number where the
+ *     system does not tell
  * @param repeated how many handlers were run more than once
  */
 record Drained(
+        DrainPortions portions,
         double oneRate,
         double manyRate,
         double oneWal,
@@ -31,4 +35,5 @@ record Drained(
         double statements,
         double transactions,
         double processorMillis,
+        double serverProcessorMillis,
         long repeated) {}

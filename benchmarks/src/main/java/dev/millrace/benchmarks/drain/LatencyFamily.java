@@ -17,17 +17,25 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Single jobs for an idle worker: how long from the commit of a submission until its handler begins. */
+/** Single jobs for an idle worker: how long from the return of a submission until its handler begins. */
 public final class LatencyFamily implements Family {
+    /** The name of the medians that count from the call of a submission on. */
+    static final String FROM_CALL = "latency from the call, p50";
+
+    /** What measurements say under this is how many jobs came before those that count. */
+    static final String WARM_UP = "jobs before";
+
     private static final Map<String, Double> SHARES = shares();
 
     /** A quantile is only told where so many samples are beyond it: otherwise it would be one of the longest by chance. */
     private static final int LEAST_BEYOND = 2;
 
     /** Those of the smallest size. */
-    private static final Set<String> FEW = Set.of(Contenders.MILLRACE_WOKEN, "db-scheduler, same process");
+    private static final Set<String> FEW =
+            Set.of(Contenders.MILLRACE_WOKEN, "db-scheduler, same process", Contenders.FLOOR_WOKEN);
 
     private final @Nullable List<Contender> contenders;
 
@@ -54,7 +62,7 @@ public final class LatencyFamily implements Family {
 
     @Override
     public String measures() {
-        return "How soon an idle worker begins a job, from the commit of its submission, in Millrace and in other libraries.";
+        return "How soon an idle worker begins a job, from the return of its submission, in Millrace and in other libraries.";
     }
 
     @Override
@@ -67,25 +75,28 @@ public final class LatencyFamily implements Family {
         Setting.checkServer(bench);
         List<Contender> all = contenders(bench);
         Setting.note(bench, all);
-        Map<Contender, List<List<Double>>> found = new LinkedHashMap<>();
+        Map<Contender, List<List<Latency>>> found = new LinkedHashMap<>();
         all.forEach(contender -> found.put(contender, new ArrayList<>()));
         for (int round = 0; round < bench.size().of(1, 1, 3); round++) {
-            for (Map.Entry<Contender, List<List<Double>>> one : Turns.order(found.entrySet(), round)) {
-                List<Double> millis = run(bench, one.getKey(), round);
-                one.getValue().add(millis);
-                bench.say(one.getKey() + ": p50 "
-                        + Numbers.text(Quantiles.of(millis).median()) + " ms");
+            for (Map.Entry<Contender, List<List<Latency>>> one : Turns.order(found.entrySet(), round)) {
+                List<Latency> latencies = run(bench, one.getKey(), round);
+                one.getValue().add(latencies);
+                bench.say(one.getKey() + ": p50 " + Numbers.text(median(latencies, Latency::fromReturn)) + " ms");
             }
         }
         found.forEach((contender, rounds) -> keep(bench, contender, rounds));
         LatencyTargets.add(bench.results());
     }
 
-    private static List<Double> run(Bench bench, Contender contender, int round) throws Exception {
+    private static List<Latency> run(Bench bench, Contender contender, int round) throws Exception {
         int samples = Math.min(bench.size().of(5, 20, 100), contender.mostJobs());
-        int warmUp =
-                contender.slow() ? bench.size().of(1, 10, 20) : bench.size().of(1, 100, 1_000);
-        return new LatencyRun(bench, contender, warmUp, samples, meanMillis(bench.size(), contender)).run(round);
+        Size size = bench.size();
+        return new LatencyRun(bench, contender, warmUp(size, contender), samples, meanMillis(size, contender))
+                .run(round);
+    }
+
+    private static int warmUp(Size size, Contender contender) {
+        return contender.slow() ? size.of(1, 10, 20) : size.of(1, 50, 500);
     }
 
     /** Who polls seldom gets its jobs seldom, so that a poll finds few. */
@@ -93,23 +104,33 @@ public final class LatencyFamily implements Family {
         return contender.slow() ? size.of(40, 150, 600) : size.of(40, 80, 80);
     }
 
-    private static void keep(Bench bench, Contender contender, List<List<Double>> rounds) {
-        List<Double> millis = rounds.stream().flatMap(List::stream).toList();
+    private static void keep(Bench bench, Contender contender, List<List<Latency>> rounds) {
+        List<Double> millis =
+                rounds.stream().flatMap(List::stream).map(Latency::fromReturn).toList();
         Quantiles quantiles = Quantiles.of(millis);
         Map<String, String> of = new LinkedHashMap<>();
         of.put("system", contender.name());
         of.put("submitted by", contender.submitsHere() ? "the worker's process" : "another process");
         of.put("samples", Integer.toString(millis.size()));
         of.put("mean pause", meanMillis(bench.size(), contender) + " ms");
-        List<Double> medians =
-                rounds.stream().map(round -> Quantiles.of(round).median()).toList();
-        bench.results().add(LatencyTargets.MEDIAN, of, "ms", medians);
+        of.put(WARM_UP, Integer.toString(warmUp(bench.size(), contender)));
+        bench.results().add(LatencyTargets.MEDIAN, of, "ms", medians(rounds, Latency::fromReturn));
+        bench.results().add(FROM_CALL, of, "ms", medians(rounds, Latency::fromCall));
         SHARES.forEach((name, share) -> {
             if (millis.size() - Math.ceil(share * millis.size()) >= LEAST_BEYOND) {
                 bench.results().add("latency, " + name, of, "ms", List.of(quantiles.at(share)));
             }
         });
         bench.results().add("latency, longest", of, "ms", List.of(quantiles.at(1)));
+    }
+
+    private static List<Double> medians(List<List<Latency>> rounds, ToDoubleFunction<Latency> from) {
+        return rounds.stream().map(round -> median(round, from)).toList();
+    }
+
+    private static double median(List<Latency> latencies, ToDoubleFunction<Latency> from) {
+        return Quantiles.of(latencies.stream().map(from::applyAsDouble).toList())
+                .median();
     }
 
     private List<Contender> contenders(Bench bench) throws IOException, InterruptedException {

@@ -17,6 +17,12 @@ final class LatencyRun {
     private static final int LOOK_MILLIS = 5;
     private static final long SEED = 20;
 
+    /** Of other pauses than those that count. */
+    private static final long WARM_UP_SEED = 10;
+
+    /** So short that it takes not too long, and so long that most jobs find an idle worker, as those that count do. */
+    private static final int WARM_UP_MEAN_MILLIS = 10;
+
     private final Bench bench;
     private final Contender contender;
     private final int warmUp;
@@ -24,7 +30,8 @@ final class LatencyRun {
     private final int meanMillis;
 
     /**
-     * @param warmUp how many jobs come before those that count, one after the other without pauses
+     * @param warmUp how many jobs come before those that count: with pauses, as those do, unless it is for whoever polls so
+     *     seldom that each would wait for a poll of its own
      * @param samples how many count
      * @param meanMillis how long the pauses between them are in the mean
      */
@@ -36,8 +43,8 @@ final class LatencyRun {
         this.meanMillis = meanMillis;
     }
 
-    /** How long each took, in milliseconds. */
-    List<Double> run(int round) throws Exception {
+    /** How soon each began. */
+    List<Latency> run(int round) throws Exception {
         try (BenchDatabase database = bench.database(Setting.databaseName(contender, "latency_" + round))) {
             contender.prepare(database);
             try (Peer worker = contender.worker(database, Setting.CONCURRENCY, 2 * (warmUp + samples))) {
@@ -51,10 +58,14 @@ final class LatencyRun {
         }
     }
 
-    private List<Double> measure(BenchDatabase database, Peer worker, Peer submitter, int round) throws Exception {
+    private List<Latency> measure(BenchDatabase database, Peer worker, Peer submitter, int round) throws Exception {
         worker.work();
         worker.started();
-        submitter.one(0, warmUp);
+        if (contender.slow()) {
+            submitter.one(0, warmUp);
+        } else {
+            submitter.paced(0, warmUp, WARM_UP_MEAN_MILLIS, WARM_UP_SEED + round);
+        }
         awaitCount(worker, warmUp);
         Setting.settle(database);
         long[][] submitted = submitter.paced(warmUp, warmUp + samples, meanMillis, SEED + round);
@@ -91,22 +102,22 @@ final class LatencyRun {
         }
     }
 
-    /** From the moment that the submission returned, by the clock that all processes share, to the first begin of its handler. */
-    private List<Double> latencies(long[][] submitted, long[][] runs) {
+    /** By the clock that all processes share, to the first begin of each handler. */
+    private List<Latency> latencies(long[][] submitted, long[][] runs) {
         Map<Long, Long> begun = new HashMap<>();
         for (long[] run : runs) {
             begun.merge(run[0], run[1], Math::min);
         }
         bench.results().check(contender.name() + ": different jobs that were run", warmUp + samples, begun.size());
-        List<Double> millis = new ArrayList<>();
+        List<Latency> latencies = new ArrayList<>();
         for (long[] job : submitted) {
             Long begin = begun.get(job[0]);
             if (begin == null) {
                 throw new CheckFailedException(contender + " has not run job " + job[0]);
             }
-            millis.add((begin - job[2]) / 1e3);
+            latencies.add(new Latency((begin - job[2]) / 1e3, (begin - job[1]) / 1e3));
         }
-        bench.results().check(contender.name() + ": jobs whose latency is known", samples, millis.size());
-        return millis;
+        bench.results().check(contender.name() + ": jobs whose latency is known", samples, latencies.size());
+        return latencies;
     }
 }

@@ -33,6 +33,10 @@ public final class WalFamily implements Family {
     private static final String KIND = "work";
     private static final int TOGETHER = 200;
 
+    /** All that is written for a job of those that go through each step together. */
+    private static final List<String> STEPS_TOGETHER =
+            List.of("submitted 200 at once", "claimed 200 at once", "finished 200 at once");
+
     /** What may be there or not, as it isn't needed to run jobs; what each thing is for. */
     private static final Map<String, List<String>> WITHOUT = without();
 
@@ -110,18 +114,18 @@ public final class WalFamily implements Family {
                 bench,
                 database,
                 tables,
-                "submitted 200 at once",
+                STEPS_TOGETHER.get(0),
                 jobs,
                 () -> store.jobs().submitAll(newJobs(jobs)).stream()
                         .filter(Creation::created)
                         .count());
-        step(bench, database, tables, "claimed 200 at once", jobs, () -> {
+        step(bench, database, tables, STEPS_TOGETHER.get(1), jobs, () -> {
             while (claims.size() < jobs) {
                 claims.addAll(claimer.claim(Math.min(TOGETHER, jobs - claims.size())));
             }
             return claims.size();
         });
-        step(bench, database, tables, "finished 200 at once", jobs, () -> {
+        step(bench, database, tables, STEPS_TOGETHER.get(2), jobs, () -> {
             long finished = 0;
             for (int from = 0; from < jobs; from += TOGETHER) {
                 finished += work.finishAll(claims.subList(from, Math.min(from + TOGETHER, jobs)).stream()
@@ -232,7 +236,23 @@ public final class WalFamily implements Family {
             }
             text.append(table).append('\n');
         }
-        return Rendering.of(text.toString());
+        return Rendering.of(text
+                + "All steps of 200 at once together, and what of that are versions of rows, without index entries and commits:\n\n"
+                + sums(results));
+    }
+
+    private static Markdown sums(FamilyResults results) {
+        Markdown table = new Markdown("table of jobs", "rows alone, B", "sum, B");
+        for (String tables : WITHOUT.keySet()) {
+            table.row(tables, together(results, tables, "rows"), together(results, tables, "sum"));
+        }
+        return table;
+    }
+
+    private static double together(FamilyResults results, String tables, String kind) {
+        return STEPS_TOGETHER.stream()
+                .mapToDouble(step -> bytes(results, tables, step, kind))
+                .sum();
     }
 
     private static double bytes(FamilyResults results, String tables, String step, String kind) {

@@ -13,6 +13,12 @@ public final class Contenders {
     /** What the names of all that are Millrace begin with. */
     public static final String MILLRACE_NAME = "Millrace";
 
+    /** What the names of all that are no library begin with. */
+    public static final String FLOOR_NAME = "floor";
+
+    /** The one of these that a submission wakes. */
+    public static final String FLOOR_WOKEN = "floor, woken";
+
     /** The one for many short jobs. */
     public static final String MILLRACE_TUNED = "Millrace tuned";
 
@@ -21,6 +27,9 @@ public final class Contenders {
 
     /** The one that ratios are against, among libraries for the JVM. */
     public static final String DB_SCHEDULER = "db-scheduler tuned";
+
+    /** The one that ratios of those who are as they come are against. */
+    public static final String DB_SCHEDULER_AS_IT_COMES = "db-scheduler";
 
     /** The one that ratios are against, among libraries for Node. */
     public static final String PG_BOSS = "pg-boss tuned";
@@ -93,7 +102,7 @@ public final class Contenders {
                 of("floor, 50 at a time", "floor-50", floor("50")).inSeveralProcesses(),
                 of(MILLRACE_NAME, "millrace", millrace("as it comes")).withAtMost(FEWER),
                 of(MILLRACE_TUNED, "millrace-tuned", millraceTuned()).inSeveralProcesses(),
-                of("db-scheduler", "db-scheduler", dbScheduler()).withAtMost(FEWER),
+                of(DB_SCHEDULER_AS_IT_COMES, "db-scheduler", dbScheduler()).withAtMost(FEWER),
                 of(DB_SCHEDULER, "db-scheduler-tuned", dbSchedulerTuned()).inSeveralProcesses(),
                 of("JobRunr", "jobrunr", jobRunr("as it comes, so a poll each 15 s"))
                         .withAtMost(FEWER),
@@ -129,7 +138,8 @@ public final class Contenders {
                 of("JobRunr, polling each 5 s", "jobrunr-tuned", jobRunr("polls each 5 s, the shortest that it takes"))
                         .withAtMost(FEW_POLLS),
                 of("Quartz, same process", "quartz-tuned", quartzTuned()).submittingInItsProcess(),
-                of("Quartz, polling each 1 s", "quartz-tuned", quartzTuned())));
+                of("Quartz, polling each 1 s", "quartz-tuned", quartzTuned()),
+                of(FLOOR_WOKEN, "floor-woken", floorWoken())));
         if (whyAbsent.isEmpty()) {
             all.addAll(List.of(
                     onNode("pg-boss, polling each 0.5 s", "pg-boss.js", "tuned", pgBossTuned()),
@@ -152,6 +162,17 @@ public final class Contenders {
                 "plain JDBC, claims and completes " + batch + " in a statement each",
                 "No library: a table of three columns, no retries, no recovery, no priorities, no heartbeats. A finished"
                         + " job is deleted. A thread waits for the commit of its claim and of its completion.",
+                FLOOR);
+    }
+
+    private static About floorWoken() {
+        return new About(
+                NO_VERSION,
+                "plain JDBC: NOTIFY in each insert, and a thread each that listens, claims one job in a statement, and runs it"
+                        + " and deletes it in another",
+                "No library: it shows what PostgreSQL, the driver and three threads cost, with the table of the other floors."
+                        + " When a notification has come, the driver for the JVM waits for another millisecond whether there"
+                        + " are more before it returns, here as in Millrace.",
                 FLOOR);
     }
 

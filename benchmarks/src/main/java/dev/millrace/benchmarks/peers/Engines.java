@@ -19,6 +19,7 @@ final class Engines {
         return switch (name) {
             case "floor-1" -> new FloorEngine(1);
             case "floor-50" -> new FloorEngine(50);
+            case "floor-woken" -> new WokenFloorEngine();
             case "millrace" -> new MillraceEngine(false, UnaryOperator.identity());
             case "millrace-tuned" ->
                 new MillraceEngine(true, worker -> worker.prefetch(300).outcomeBuffer(200, Duration.ofMillis(20)));

@@ -22,7 +22,7 @@ final class FloorEngine implements Engine {
     private static final int IDLE_MILLIS = 20;
     private static final String INSERT = "INSERT INTO jobs (payload) VALUES (?)";
     private static final String INSERT_MANY = "INSERT INTO jobs (payload) SELECT unnest(?::text[])";
-    private static final String CLAIM = "UPDATE jobs SET claimed_at = now() WHERE id IN (SELECT id FROM jobs"
+    static final String CLAIM = "UPDATE jobs SET claimed_at = now() WHERE id IN (SELECT id FROM jobs"
             + " WHERE claimed_at IS NULL ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED) RETURNING id, payload";
     private static final String COMPLETE = "DELETE FROM jobs WHERE id = ANY (?)";
 
@@ -35,13 +35,17 @@ final class FloorEngine implements Engine {
 
     @Override
     public void prepare(BenchDatabase database) throws SQLException {
+        createTable(database);
+    }
+
+    static void createTable(BenchDatabase database) throws SQLException {
         database.execute("CREATE TABLE jobs (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
                 + " payload text NOT NULL, claimed_at timestamptz) WITH (fillfactor = 70)");
     }
 
     @Override
     public Submitter submitter(PeerDatabase database) throws SQLException {
-        return new Inserts(database.pool(1));
+        return new Inserts(database.pool(1), "");
     }
 
     @Override
@@ -49,13 +53,18 @@ final class FloorEngine implements Engine {
         return new Loops(database.workerPool(concurrency), concurrency, recorder);
     }
 
-    private record Inserts(HikariDataSource pool) implements Submitter {
+    /**
+     * Inserts.
+     *
+     * @param end of each statement
+     */
+    record Inserts(HikariDataSource pool, String end) implements Submitter {
         @Override
         public void one(int index) throws SQLException {
             try (Connection connection = pool.getConnection();
-                    PreparedStatement insert = connection.prepareStatement(INSERT)) {
+                    PreparedStatement insert = connection.prepareStatement(INSERT + end)) {
                 insert.setString(1, Payload.text(index));
-                insert.executeUpdate();
+                insert.execute();
             }
         }
 
@@ -70,9 +79,9 @@ final class FloorEngine implements Engine {
             Object[] payloads =
                     IntStream.range(from, to).mapToObj(Payload::text).toArray();
             try (Connection connection = pool.getConnection();
-                    PreparedStatement insert = connection.prepareStatement(INSERT_MANY)) {
+                    PreparedStatement insert = connection.prepareStatement(INSERT_MANY + end)) {
                 insert.setArray(1, connection.createArrayOf("text", payloads));
-                insert.executeUpdate();
+                insert.execute();
             }
         }
 
@@ -139,7 +148,7 @@ final class FloorEngine implements Engine {
 
         @Override
         public Submitter here() {
-            return new Inserts(pool);
+            return new Inserts(pool, "");
         }
 
         @Override

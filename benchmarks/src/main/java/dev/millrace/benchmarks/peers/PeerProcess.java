@@ -24,9 +24,6 @@ final class PeerProcess {
     /** How often a worker says how many jobs it has run. */
     private static final int SAY_MILLIS = 10;
 
-    /** How long the shortest pause between single jobs is. */
-    private static final int LEAST_MILLIS = 20;
-
     private static final int PARENT_IS_GONE = 3;
 
     private final ObjectMapper json = new ObjectMapper();
@@ -133,7 +130,7 @@ final class PeerProcess {
         return micros(start);
     }
 
-    /** Each job's number, when it was about to be submitted, and when that was committed. */
+    /** Each job's number, when it was about to be submitted, and when the submission had returned. */
     private List<List<Long>> paced(int from, int to, int meanMillis, long seed) throws Exception {
         Random random = new Random(seed);
         List<List<Long>> times = new ArrayList<>();
@@ -147,11 +144,13 @@ final class PeerProcess {
     }
 
     /**
-     * Exponential, so that jobs come at any time between polls with the same likelihood, after a while in which a worker that
-     * has been woken is done with the job before.
+     * Exponential, so that jobs come at any time between polls with the same likelihood, and some so soon that a worker is not
+     * done with the one before.
+     *
+     * @return in microseconds, up to five times the mean
      */
-    private static long pause(int meanMillis, double random) {
-        return (long) ((LEAST_MILLIS + Math.min(5, -Math.log(1 - random)) * (meanMillis - LEAST_MILLIS)) * 1_000);
+    static long pause(int meanMillis, double random) {
+        return (long) (Math.min(5, -Math.log(1 - random)) * meanMillis * 1_000);
     }
 
     private Submitter submitting() {

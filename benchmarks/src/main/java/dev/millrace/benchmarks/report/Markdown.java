@@ -6,6 +6,7 @@ import dev.millrace.benchmarks.Target;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Tables. */
 public final class Markdown {
@@ -21,7 +22,7 @@ public final class Markdown {
         lines.add("|" + " --- |".repeat(columns.length));
     }
 
-    /** Adds a row. */
+    /** Adds a row; what there is none of is an empty cell. */
     public Markdown row(Object... cells) {
         List<String> texts = new ArrayList<>();
         for (Object cell : cells) {
@@ -32,6 +33,9 @@ public final class Markdown {
     }
 
     private static String text(Object cell) {
+        if (cell instanceof Optional<?> some) {
+            return some.map(Markdown::text).orElse("");
+        }
         if (cell instanceof Measurement measurement) {
             return withSpread(measurement);
         }

@@ -13,6 +13,14 @@ import java.util.stream.DoubleStream;
 final class DrainFixture {
     private final Map<DrainEntry, List<Drained>> found = new LinkedHashMap<>();
 
+    private double server = 0.06;
+
+    /** From now on the system does not tell what the server uses. */
+    DrainFixture withoutServer() {
+        server = Double.NaN;
+        return this;
+    }
+
     /** Adds who has drained so many jobs, at these rates. */
     DrainFixture drained(String system, int jobs, double... rates) {
         return withWal(system, jobs, 1_000, rates);
@@ -27,12 +35,15 @@ final class DrainFixture {
                 .orElseThrow();
         found.put(
                 entry,
-                DoubleStream.of(rates).mapToObj(rate -> drained(wal, rate)).toList());
+                DoubleStream.of(rates)
+                        .mapToObj(rate -> drained(jobs, wal, rate))
+                        .toList());
         return this;
     }
 
-    private static Drained drained(double wal, double rate) {
-        return new Drained(10, 20, wal, wal, rate, 2 * rate, 0.5, wal, 1, 1, 1, 1, 0);
+    private Drained drained(int jobs, double wal, double rate) {
+        return new Drained(
+                DrainPortions.of(jobs, 1_000), 10, 20, wal, wal, rate, 2 * rate, 0.5, wal, 1, 1, 1, 0.105, server, 0);
     }
 
     /** What the family makes of it. */
@@ -41,6 +52,6 @@ final class DrainFixture {
         DrainFamily.keep(results, found);
         DrainTargets.add(results, DrainEntry.usual(Size.FULL));
         results.check("one is one", 1, 1);
-        return results.of(new DrainFamily(), Size.FULL, Map.of());
+        return results.of(new DrainFamily(), Size.FULL, Map.of("machine", Map.of("cores", "2")));
     }
 }

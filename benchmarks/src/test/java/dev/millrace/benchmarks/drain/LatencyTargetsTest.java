@@ -18,6 +18,7 @@ class LatencyTargetsTest {
     void target_isTheMedianOfTheRoundsRatios_toTheOtherThatIsSoonest() {
         median("Millrace, woken", 6.0, 9.0, 4.0);
         median("Millrace tuned, woken", 1.0, 1.0, 1.0);
+        median("floor, woken", 0.5, 0.5, 0.5);
         median("db-scheduler, same process", 4.0, 2.0, 2.0);
         median("pg-boss, polling each 0.5 s", 250.0, 0.5, 230.0);
         assertThat(targets())
@@ -32,6 +33,7 @@ class LatencyTargetsTest {
     void target_needsBothSides() {
         median("Millrace, woken", 6.0);
         median("Millrace tuned, woken", 1.0);
+        median("floor, woken", 1.0);
         assertThat(targets()).isEmpty();
         Results others = new Results();
         others.add(LatencyTargets.MEDIAN, Map.of("system", "graphile-worker, woken"), "ms", List.of(1.0));
@@ -54,6 +56,20 @@ class LatencyTargetsTest {
         assertThat(LatencyReport.of(found()).markdown()).doesNotContain("| target |");
         median("db-scheduler, same process", 2.0);
         assertThat(LatencyReport.of(found()).markdown()).contains("same process) | 3 | <= 3 | met |");
+    }
+
+    @Test
+    void report_saysHowManyJobsCameBefore_andCountsFromTheCallToo() {
+        Map<String, String> of =
+                Map.of("system", "Millrace, woken", "submitted by", "x", "samples", "3", LatencyFamily.WARM_UP, "500");
+        results.add(LatencyTargets.MEDIAN, of, "ms", List.of(6.0));
+        results.add(LatencyFamily.FROM_CALL, of, "ms", List.of(8.0));
+        results.add("latency, longest", of, "ms", List.of(9.0));
+        median("of an earlier run", 5.0);
+        assertThat(LatencyReport.of(found()).markdown())
+                .contains(
+                        "| Millrace, woken | x | 3 | 500 |  | 6 |  |  | 9 | 8 |",
+                        "| of an earlier run |  |  |  |  | 5 |  |  | 1,000 |  |");
     }
 
     private void median(String system, Double... values) {

@@ -12,7 +12,7 @@ class ContendersTest {
     void latency_isThatOfMillraceWoken_untunedAndTuned_amongOthers() {
         assertThat(names(contenders.latency()))
                 .startsWith(Contenders.MILLRACE_WOKEN, "Millrace tuned, woken")
-                .contains("db-scheduler, same process")
+                .contains("db-scheduler, same process", Contenders.FLOOR_WOKEN)
                 .doesNotHaveDuplicates();
     }
 
