@@ -56,7 +56,7 @@ final class ArrayText<T> extends AbstractBinding<T, T> {
 
     @Override
     protected void sqlBind(BindingSQLContext<T> context) {
-        context.render().sql(sql);
+        PlainSql.parameter(context.render(), sql);
     }
 
     @Override

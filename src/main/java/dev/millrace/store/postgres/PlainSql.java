@@ -8,6 +8,7 @@ import org.jooq.DSLContext;
 import org.jooq.Param;
 import org.jooq.QueryPart;
 import org.jooq.Record;
+import org.jooq.RenderContext;
 import org.jooq.ResultQuery;
 import org.jooq.impl.CustomQueryPart;
 import org.postgresql.PGConnection;
@@ -32,6 +33,11 @@ final class PlainSql {
                 context.visit(parameters.get(i)).sql(pieces.get(i + 1));
             }
         });
+    }
+
+    /** A parameter, as jOOQ has rendered it before. */
+    static void parameter(RenderContext context, String rendered) {
+        context.sql(rendered);
     }
 
     static void listen(Connection connection, String channel) throws SQLException {
