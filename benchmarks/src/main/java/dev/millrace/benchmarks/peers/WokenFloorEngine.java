@@ -99,15 +99,16 @@ final class WokenFloorEngine implements Engine {
 
         /** False if there was nothing to do. */
         private boolean claimOne(PreparedStatement claim) throws SQLException {
+            boolean found = false;
             try (ResultSet job = claim.executeQuery()) {
-                if (!job.next()) {
-                    return false;
+                while (job.next()) { // under some plans there are more than its LIMIT says
+                    long id = job.getLong(1);
+                    String payload = job.getString(2);
+                    handler.execute(() -> run(id, payload));
+                    found = true;
                 }
-                long id = job.getLong(1);
-                String payload = job.getString(2);
-                handler.execute(() -> run(id, payload));
-                return true;
             }
+            return found;
         }
 
         private void run(long id, String payload) {

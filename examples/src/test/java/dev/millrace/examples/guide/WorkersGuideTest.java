@@ -126,7 +126,7 @@ class WorkersGuideTest {
         // tag::wake-ups[]
         Millrace millrace = Millrace.on(dataSource).withSchema(schema).withWakeUps();
         Worker worker = millrace.worker()
-                .pollInterval(Duration.ofHours(1))
+                .pollInterval(Duration.ofMinutes(1))
                 .handle(MAIL, (mail, context) -> mailer.send(mail))
                 .start();
         // end::wake-ups[]
