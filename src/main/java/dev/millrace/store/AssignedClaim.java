@@ -13,7 +13,8 @@ import java.util.UUID;
  *     its last 32 bits: so the same request finds its claim again after a lost answer, and if it is used for a later
  *     attempt, that has another token, and the earlier one is fenced off as by any other claim. A request is one process's, to
  *     be repeated by it after a lost answer: two processes with the same one would, until the job is shown as
- *     {@code Running} (a second after its handler began, or later), both get its claim, and one that outlives the job may find its token at another job of the same id
+ *     {@code Running} (a second after its handler began, or later), both get its claim, and one that outlives the job may
+ *     find its token at another job of the same id
  * @param takeover whether the job may be taken from a worker that is silent
  */
 public record AssignedClaim(String worker, String jobId, UUID token, Takeover takeover) {

@@ -12,7 +12,8 @@ import java.util.stream.IntStream;
  * @param worker who asks: 1 to 512 characters
  * @param sources from which profiles and queues, at least one, the first first; start with another one each time
  * @param kinds only jobs of these kinds; empty for all
- * @param tokens a token for each job that may be claimed, random, and used by nobody before; their number is the limit, 1 to {@value #MAX_LIMIT}
+ * @param tokens a token for each job that may be claimed, random, and used by nobody before; their number is the
+ *     limit, 1 to {@value #MAX_LIMIT}
  * @param thorough whether each job that can be claimed is found. Otherwise one may be passed over that came into its queue
  *     behind jobs which this process has claimed before: its transaction took longer than five seconds, or it was locked at that time. That
  *     spares reading the places of all that were claimed, where a long transaction keeps those from being cleared away. Whoever makes such

@@ -39,8 +39,8 @@ public interface JobQueue {
      * worker could have sent one.
      *
      * <p>Counts one attempt. After a {@link StoreUnavailableException} the job may have been claimed: the same
-     * request, asked again, gets that claim, with a sign of life, until the job is shown as {@code Running}. Asked again later it is a request as any other, and
-     * gets another attempt, with another token, or is refused.
+     * request, asked again, gets that claim, with a sign of life, until the job is shown as {@code Running}. Asked again later it is a
+     * request as any other, and gets another attempt, with another token, or is refused.
      *
      * @param request for whom, which job, and whether it may be taken from a silent worker
      * @return the claim, or why there is none

@@ -46,6 +46,9 @@ final class Heartbeats implements Runnable {
     private static final long NOTHING_TO_DO = TimeUnit.SECONDS.toNanos(30);
     private static final long SCANNING = Long.MAX_VALUE;
 
+    /** How much earlier than due a start may be told. */
+    private static final long ABOUT = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final RunningAttempts attempts;
     private final WorkSource source;
     private final Health health;
@@ -134,20 +137,24 @@ final class Heartbeats implements Runnable {
         return due.values();
     }
 
-    /** Has the database told that these run, whose handlers began without its knowing. */
+    /** Has the database told that these run, whose handlers began without its knowing: all at once that began about the same time. */
     private void startDue() {
         long now = ticker.now();
+        if (attempts.all().stream().noneMatch(attempt -> attempt.startDueAt() <= now && attempt.open())) {
+            return;
+        }
         List<RunningAttempt> due = attempts.all().stream()
-                .filter(attempt -> attempt.startDueAt() <= now && attempt.open())
+                .filter(attempt -> attempt.startDueAt() - ABOUT <= now && attempt.open())
                 .toList();
         // One that completes its job holds the row, or has ended it.
         due.stream().filter(RunningAttempt::isCompleting).forEach(RunningAttempt::startIsKnown);
         start(due.stream().filter(attempt -> !attempt.isCompleting()).toList());
     }
 
-    private void start(List<RunningAttempt> asked) {
+    /** False if nobody would be answered now. */
+    private boolean start(List<RunningAttempt> asked) {
         if (asked.isEmpty()) {
-            return;
+            return true;
         }
         long now = ticker.now();
         try {
@@ -162,18 +169,35 @@ final class Heartbeats implements Runnable {
                     attempt.startIsKnown();
                 }
             }
+            return true;
         } catch (Throwable e) {
-            if (asked.size() > 1 && !Failures.concernsAll(e)) {
-                asked.forEach(attempt -> start(List.of(attempt)));
-                return;
+            boolean concernsAll = Failures.concernsAll(e);
+            if (concernsAll || asked.size() == 1) {
+                asked.forEach(this::startAgainSoon);
+                Failures.survive(() -> reportStart(asked, e));
+                return !concernsAll;
             }
-            asked.forEach(this::startAgainSoon);
-            Failures.survive(() -> {
-                health.trouble("Starting " + asked, e);
-                if (!Failures.concernsAll(e)) {
-                    LOG.warn("It is not known whether {} is started; that is asked again.", asked, e);
-                }
-            });
+            return startEach(asked);
+        }
+    }
+
+    /** It may be one job's fault. No use to ask for the others once nobody is answered: beats wait meanwhile. */
+    private boolean startEach(List<RunningAttempt> asked) {
+        boolean answered = true;
+        for (RunningAttempt attempt : asked) {
+            if (answered) {
+                answered = start(List.of(attempt));
+            } else {
+                startAgainSoon(attempt);
+            }
+        }
+        return answered;
+    }
+
+    private void reportStart(List<RunningAttempt> asked, Throwable failure) {
+        health.trouble("Starting " + asked, failure);
+        if (!Failures.concernsAll(failure)) {
+            LOG.warn("It is not known whether {} is started; that is asked again.", asked, failure);
         }
     }
 

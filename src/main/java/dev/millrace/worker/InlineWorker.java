@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * Runs claimed jobs one at a time, on the caller's thread. This is what the test kit uses ({@code millrace-testkit});
  * applications have a {@link Worker}.
  *
- * <p>An attempt goes through the same code as in a worker: it is promoted (before its handler
- * begins, where a worker does so a second later), its payload decoded and handled, and its end, as the job's policies say, is written. What is missing is what goes on beside a handler: nobody beats, so a handler
- * learns of a cancellation only when it reports progress, and one that takes longer than its job allows is not
+ * <p>An attempt goes through the same code as in a worker: it is promoted (before its handler begins,
+ * where a worker does so a second later), its payload decoded and handled, and its end, as the job's policies say, is
+ * written. What is missing is what goes on beside a handler: nobody beats, so a handler learns of a cancellation only when it reports progress, and one that takes longer than its job allows is not
  * interrupted, but fails when it returns. A statement that fails is not repeated: the caller gets the error.
  *
  * <p>Immutable, and as safe for use by many threads as its handlers are.

@@ -136,6 +136,9 @@ final class FakeSource implements WorkSource {
     private final AtomicInteger claimsInFlight = new AtomicInteger();
 
     final AtomicInteger mostClaimsInFlight = new AtomicInteger();
+    /** How many starts each call has brought that brings several. */
+    final List<Integer> startsTogether = new CopyOnWriteArrayList<>();
+
     /** How many endings each call has brought that brings several. */
     final List<Integer> finishedTogether = new CopyOnWriteArrayList<>();
 
@@ -357,6 +360,7 @@ final class FakeSource implements WorkSource {
     /** Waits for no row; those that aren't locked are started one by one. */
     @Override
     public Map<Attempt, Pulse> startAll(Collection<Attempt> attempts) {
+        startsTogether.add(attempts.size());
         Map<Attempt, Pulse> answers = new LinkedHashMap<>();
         attempts.forEach(attempt -> answers.put(attempt, isLocked(attempt.jobId()) ? Pulse.BUSY : start(attempt)));
         return answers;

@@ -129,6 +129,53 @@ class LateStartTest {
         until(source::allSucceeded);
     }
 
+    /** Whether it is one job's fault is found out, but not while nothing is answered: that would hold up beats. */
+    @Test
+    void startsThatFailTogether_areTriedOneByOne_onlyAsLongAsTheyAreAnswered() {
+        CountDownLatch gate = fixture.tellingAfter(Duration.ofMillis(50)).gate();
+        source.always(Op.START, Fault.down());
+        source.submit(3, "work");
+        fixture.start(
+                settings -> settings.withConcurrency(3).withBeatRetryDelay(Duration.ofMillis(200)),
+                (payload, context) -> WorkerFixture.await(gate));
+        until(() -> source.startsTogether.contains(3)); // which are due at the same time from then on
+        int before = source.startsTogether.lastIndexOf(3);
+        source.next(Op.START, Fault.failing(() -> new AssertionError("boo")));
+        until(() -> source.startsTogether.lastIndexOf(1) > before
+                && source.startsTogether.lastIndexOf(3) > source.startsTogether.lastIndexOf(1));
+        assertThat(source.startsTogether.subList(before, source.startsTogether.size()))
+                .containsOnlyOnce(1)
+                .containsOnly(1, 3);
+        source.heal(Op.START);
+        gate.countDown();
+        until(source::allSucceeded);
+    }
+
+    /** Another round where the machine was so slow that they didn't. */
+    @Test
+    void handlersThatBeginAboutTheSameTime_areToldOfTogether() throws InterruptedException {
+        fixture.tellingAfter(Duration.ofMillis(500));
+        CountDownLatch gate = fixture.gate();
+        Worker worker = fixture.start(settings -> settings.withConcurrency(20), (payload, context) -> {
+            started.add(context.job().id());
+            WorkerFixture.await(gate);
+        });
+        for (int round = 1; round <= 10 && !source.startsTogether.contains(2); round++) {
+            for (int job = 1; job <= 2; job++) {
+                int begun = started.size();
+                source.submit("work");
+                worker.wakeUp();
+                until(() -> started.size() > begun);
+                TimeUnit.MILLISECONDS.sleep(50);
+            }
+            int all = 2 * round;
+            until(() -> source.calls(Op.START) == all);
+        }
+        assertThat(source.startsTogether).contains(2);
+        gate.countDown();
+        until(source::allSucceeded);
+    }
+
     /** It waits for no row, as beats don't, and so is asked again. */
     @Test
     void startOfALockedRow_isRepeated_andKeepsNoOtherFromBeingStarted() {
